@@ -158,11 +158,11 @@ class Rows:
 
 def computed(artefacts: Iterable[Artefact], folder: str) -> list[str]:
     """The files that rules compute, below a study's folder of results."""
-    return [
-        f"{folder}/{artefact.place}.{extension}"
-        for artefact in artefacts
-        for extension in _computed_extensions(artefact)
-    ]
+    files = []
+    for artefact in artefacts:
+        for extension in _computed_extensions(artefact):
+            files.append(f"{folder}/{artefact.place}.{extension}")
+    return files
 
 
 def _computed_extensions(artefact: Artefact) -> tuple[str, ...]:
@@ -177,16 +177,16 @@ def typeset(artefacts: Iterable[Artefact], folder: str) -> list[str]:
 
 def drawn(artefacts: Iterable[Artefact], folder: str) -> list[str]:
     """The files that are drawn."""
-    return [
-        f"{folder}/{artefact.place}.{extension}"
-        for artefact in artefacts
-        for extension in _DRAWN[artefact.kind]
-    ]
+    files = []
+    for artefact in artefacts:
+        for extension in _DRAWN[artefact.kind]:
+            files.append(f"{folder}/{artefact.place}.{extension}")
+    return files
 
 
 def artefact_files(artefacts: Sequence[Artefact], folder: str) -> list[str]:
     """All files that a reader wants of artefacts."""
-    return [part for files in (computed, typeset, drawn) for part in files(artefacts, folder)]
+    return computed(artefacts, folder) + typeset(artefacts, folder) + drawn(artefacts, folder)
 
 
 def computations(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:

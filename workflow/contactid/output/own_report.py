@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from contactid.output.result import Result
 
 PARAMETERS, PREDICTIONS = "parameters.json", "predictions.csv"
-_MARKS = (PARAMETERS, PREDICTIONS)  # a folder with one of them is an earlier report
+# a folder with one of them is an earlier report
+_MARKS = (PARAMETERS, PREDICTIONS)
 
 
 def cpu_seconds() -> float:

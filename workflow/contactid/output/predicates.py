@@ -39,11 +39,13 @@ class Predicate:
     def moved(self) -> dict[str, Predicate]:
         """The predicate with each threshold a fifth lower and higher."""
         moved: dict[str, Predicate] = {}
-        for name in (field.name for field in fields(self)):
-            threshold = getattr(self, name)
+        for field in fields(self):
+            threshold = getattr(self, field.name)
+            # a whole number is a count, which the paper's words state
             if isinstance(threshold, float):
                 for move in MOVES:
-                    moved[f"{name}*{move:g}"] = replace(self, **{name: move * threshold})
+                    changed = {field.name: move * threshold}
+                    moved[f"{field.name}*{move:g}"] = replace(self, **changed)
         return moved
 
 
@@ -223,7 +225,7 @@ class TrendsFall(Predicate):
     def cases(self, given: Sequence[Pairs]) -> list[bool]:
         """Each trend."""
         one_trend = TrendFalls(self.chance)
-        return [case for pairs in given for case in one_trend.cases(pairs)]
+        return [one_trend.holds(pairs) for pairs in given]
 
     def opposites(self, given: Sequence[Pairs]) -> dict[str, Any]:
         """Those of each trend."""
@@ -289,13 +291,15 @@ class InEachReading(Predicate):
     def cases(self, given: Sequence[Any]) -> list[bool]:
         """The cases that are the same in each reading."""
         readings = [self.answers(reading) for reading in given]
-        steady = [answers[0] for answers in zip(*readings, strict=True) if len(set(answers)) == 1]
-        steady_cases, *all_cases = (
-            [answer for answer in answers if answer is not None] for answers in (steady, *readings)
-        )
+        steady = []
+        for answer, *others in zip(*readings, strict=True):
+            if answer is not None and all(other == answer for other in others):
+                steady.append(answer)
+        verdicts = {self.enough(steady)}
+        for answers in readings:
+            verdicts.add(self.enough([answer for answer in answers if answer is not None]))
         # where one reading as a whole says otherwise, print doesn't say what it states
-        verdicts = {self.enough(cases) for cases in (steady_cases, *all_cases)}
-        return steady_cases if len(verdicts) == 1 else []
+        return steady if len(verdicts) == 1 else []
 
     def holds(self, given: Sequence[Any]) -> bool:
         """Whether enough of them are so."""

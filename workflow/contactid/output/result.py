@@ -97,16 +97,13 @@ class Result:
 
     def numbers(self) -> dict[str, Any]:
         """The parameters by name, as JSON takes them: what isn't finite is None."""
-        values, errors, lows, highs = (
-            [number if np.isfinite(number) else None for number in self.params[name].tolist()]
-            for name in ("value", "error", "low", "high")
-        )
-        names = list(self.params.index)
-        intervals = [[low, high] for low, high in zip(lows, highs, strict=True)]
+        numbers = self.params[["value", "error", "low", "high"]].astype(float)
+        finite = numbers.astype(object).where(np.isfinite(numbers), None)
+        intervals = finite[["low", "high"]].to_numpy().tolist()
         return {
-            "parameters": dict(zip(names, values, strict=True)),
-            "standard_errors": dict(zip(names, errors, strict=True)),
-            "intervals": dict(zip(names, intervals, strict=True)),
+            "parameters": finite["value"].to_dict(),
+            "standard_errors": finite["error"].to_dict(),
+            "intervals": dict(zip(finite.index, intervals, strict=True)),
             "units": self.params["unit"].to_dict(),
             "told_by": self.params["told_by"].to_dict(),
         }

@@ -11,11 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from contactid.output.claims import ABSTRACT, NO_RESULT
+from contactid.output.claims import ABSTRACT, SENTENCE_MEANINGS
 from contactid.output.grids import Heading, plain
 from contactid.output.tables import read_csv
 from contactid.output.typesetting import MARKS, Cell, PrintedPart, printed_parts
-from contactid.output.verdicts import MEANINGS, NEEDS_ARCHIVE
+from contactid.output.verdicts import NEEDS_ARCHIVE
 from contactid.review.article import prose as writing
 from contactid.review.article.spans import Span, number, of_markup, of_text
 from contactid.review.report.collect import key_of, label_of, plain_caption
@@ -69,9 +69,11 @@ def shown(sources: Sources) -> dict[str, list[dict[str, Any]]]:
     grids = sources.about.get("grids", {})
     by_key: dict[str, list[dict[str, Any]]] = {}
     for row in sources.declared:
-        key, name = key_of(row["name"]), row["name"]
+        name = row["name"]
+        key = key_of(name)
         if row["kind"] == "figure":
             by_key.setdefault(key, []).append(_figure(sources, row))
+        # a table of ours without the paper's grid is in the report alone
         elif name in described and key in grids:
             by_key.setdefault(key, []).extend(_tables(sources, row, described[name]))
     return by_key
@@ -96,13 +98,14 @@ def _figure(sources: Sources, row: Mapping[str, Any]) -> dict[str, Any]:
 def _tables(
     sources: Sources, row: Mapping[str, Any], described: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    key, about = key_of(row["name"]), sources.about
-    layout, words = about["grids"][key], about.get("words", {})
+    key = key_of(row["name"])
+    layout = sources.about["grids"][key]
+    words = sources.about.get("words", {})
     own = sources.judged[sources.judged["artefact"] == key]
     table = read_csv(sources.folder / row["files"][0])
     parts = printed_parts(own, table, layout, words, described)
     label = sources.label(key)
-    return [_table(label, key, k, part) for k, part in enumerate(parts)]
+    return [_table(label, key, number, part) for number, part in enumerate(parts)]
 
 
 def _table(label: str, key: str, number: int, part: PrintedPart) -> dict[str, Any]:
@@ -135,10 +138,17 @@ def _heading(heading: Heading) -> dict[str, Any]:
 
 def _cell(cell: Cell) -> dict[str, str]:
     """A cell's printed numbers, ours, their marks, and how far ours may be off."""
-    bounds = (f"[{', '.join(ends)}]" if len(ends) > 1 else f"[± {ends[0]}]" for ends in cell.ends)
+    ours = " ± ".join(map(number, cell.ours))
+    # printed, and not computed
+    if cell.printed and not ours:
+        ours = "-"
+    bounds = []
+    for ends in cell.ends:
+        # an interval, or a standard error
+        bounds.append(f"[{', '.join(ends)}]" if len(ends) > 1 else f"[± {ends[0]}]")
     return {
         "printed": " ± ".join(map(number, cell.printed)),
-        "ours": " ± ".join(map(number, cell.ours)) or ("-" if cell.printed else ""),
+        "ours": ours,
         "marks": ",".join(MARKS[verdict] for verdict in cell.verdicts),
         "ends": " ".join(bounds),
     }
@@ -190,35 +200,39 @@ def datasets(sources: Sources) -> list[str]:
 
 def verdict_words() -> dict[str, dict[str, str]]:
     """Each verdict's words and meaning."""
-    meanings = {**MEANINGS, NO_RESULT: "about other work, or an opinion: nothing could be computed"}
-    return {
-        verdict: {"words": plain(verdict), "meaning": meaning}
-        for verdict, meaning in meanings.items()
-    }
+    words = {}
+    for verdict, meaning in SENTENCE_MEANINGS.items():
+        words[verdict] = {"words": plain(verdict), "meaning": meaning}
+    return words
 
 
 def against(sources: Sources) -> list[dict[str, Any]]:
     """What isn't as printed, and why: a line for each quantity of a table or figure."""
-    return [
-        {
-            "verdict": line["verdict"],
-            "label": sources.label(line["artefact"]),
-            "words": of_text(_both(line["rows"])),
-            "why": of_text(line["why"] or line["rows"][0].note),
-        }
-        for line in differences(sources.checks)
-    ]
+    lines = []
+    for line in differences(sources.checks):
+        rows = line["rows"]
+        lines.append(
+            {
+                "verdict": line["verdict"],
+                "label": sources.label(line["artefact"]),
+                "words": of_text(_both(rows)),
+                "why": of_text(line["why"] or rows[0].note),
+            }
+        )
+    return lines
 
 
 def _both(rows: Sequence[Any]) -> str:
     """What the first row asks, with both numbers, and how many more there are."""
     first = rows[0]
-    unit = "" if first.unit in ("1", "holds", "numbers") else f" {first.unit}"
+    parts = [first.words]
     # a statement, or a count of inputs, has no printed number
-    has_number = unit or first.unit == "1"
-    numbers = f"printed {first.printed}{unit}, ours {first.ours}{unit}" if has_number else ""
-    more = f"and {len(rows) - 1} more" if len(rows) > 1 else ""
-    return "; ".join(filter(None, (first.words, numbers, more)))
+    if first.unit not in ("holds", "numbers"):
+        unit = "" if first.unit == "1" else f" {first.unit}"
+        parts.append(f"printed {first.printed}{unit}, ours {first.ours}{unit}")
+    if len(rows) > 1:
+        parts.append(f"and {len(rows) - 1} more")
+    return "; ".join(filter(None, parts))
 
 
 def lacking(sources: Sources) -> list[dict[str, Any]]:
@@ -264,7 +278,7 @@ def text_blocks(
             body += [*of_text(text, links), " "]
             for name, _ in sentence.claims:
                 body += [chips[name], " "]
-        # without the last space
+        # without the last blank
         placed.append({"kind": block.kind, "body": body[:-1]})
     return placed
 

@@ -26,11 +26,14 @@ def rescience(data: Mapping[str, Any]) -> dict[str, Any]:
     ----------
     data : the article's, as :mod:`contactid.review.article.write` sets it
     """
-    paper, empty = data["paper"], ""
-    authors = [
-        {"name": name, "orcid": empty, "email": empty, "affiliations": "1,*"}
-        for name in data["authors"]
-    ]
+    paper = data["paper"]
+    # to be filled in by whoever submits it
+    empty = ""
+    authors = []
+    for name in data["authors"]:
+        # the journal's form: the first affiliation, the corresponding author
+        author = {"name": name, "orcid": empty, "email": empty, "affiliations": "1,*"}
+        authors.append(author)
     cited = ", ".join(filter(None, (*paper["authors"], paper["name"], paper["year"])))
     return {
         "title": f"[Re] {paper['name']}",

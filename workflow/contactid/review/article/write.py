@@ -75,11 +75,12 @@ def write_articles(
     folder = Path(checks).parent
     judged = read_judged(checks, claims, wording, published, ledgers, reasons)
     listed = read_json(artefacts)["studies"]
-    # a card is a picture too
+    # the others are a card's pictures
     dataset_cards = [read_json(card) for card in cards if card.endswith(".json")]
     cited = read_citation(citation[0]) if citation else UNCITED
     texts = _read_texts(prose, quoted)
-    for k, study in enumerate(studies):
+    outputs = zip(studies, pdf, html, metadata, codecheck, strict=True)
+    for study, pdf_file, html_file, metadata_file, codecheck_file in outputs:
         about = judged.wording.get(study, {})
         own_table = judged.table[judged.table["study"] == study]
         own_cards = [card for card in dataset_cards if card["study"] == study]
@@ -102,8 +103,8 @@ def write_articles(
             "paper": paper_of(study, about, cited),
             "had": run_had("This study", own_cards),
         }
-        typeset(data, folder, layout, style, pdf[k], html[k])
-        write_metadata(data, listed[study], metadata[k], codecheck[k])
+        typeset(data, folder, layout, style, pdf_file, html_file)
+        write_metadata(data, listed[study], metadata_file, codecheck_file)
 
 
 def _read_texts(
@@ -121,15 +122,16 @@ def _read_texts(
 
 def paper_of(study: str, about: Mapping[str, Any], cited: Mapping[str, Any]) -> dict[str, Any]:
     """A study's paper as CITATION.cff has it; where it isn't there, as the report calls it."""
-    of_study = (paper for paper in cited["papers"] if paper["study"] == study)
-    uncited = {
+    for paper in cited["papers"]:
+        if paper["study"] == study:
+            return dict(paper)
+    return {
         "name": about.get("paper", study),
         "authors": [],
         "year": "",
         "doi": "",
         "url": about.get("link", ""),
     }
-    return next(of_study, uncited)
 
 
 def article_of(
@@ -151,7 +153,10 @@ def article_of(
             content.text_blocks(prose, blocks, values, claims, sources) for blocks in parted(prose)
         )
     shown = content.shown(sources)
-    placed = {name for block in text if block["kind"] == "show" for name in block["names"]}
+    placed: set[str] = set()
+    for block in text:
+        if block["kind"] == "show":
+            placed.update(block["names"])
     if prose is not None and (absent := sorted(placed - shown.keys())):
         raise ContactIdError(
             f"{prose.path}: @show {absent[0]} is neither a figure nor a table of the paper",
@@ -191,6 +196,7 @@ def typeset(
                 files[part["file"]] = (folder / part["file"]).read_bytes()
     pages: dict[Any, str] = {"pdf": pdf, "html": html}
     for format, page in pages.items():
+        # a standard of pdf alone
         standards = _ACCESSIBLE if format == "pdf" else []
         content_of_page = typst.compile(
             files,
