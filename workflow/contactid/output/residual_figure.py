@@ -67,7 +67,7 @@ def _draw_channel(axes: Axes, channel: xr.DataArray, group: str) -> None:
         # a colour per component, the same in every group and named once; else a colour per group
         parts = [name]
         if is_vector:
-            parts = channel[channel.dims[1]].values
+            parts = list(channel[channel.dims[1]].values)
             colours = cycle(_COLOURS)
         for part, line in zip(parts, values, strict=True):
             label = None if part in labelled else one_line(part)
