@@ -43,24 +43,27 @@ def simulator_row(mirror: str, mujoco_python: str) -> dict[str, Any]:
 
 def markdown(table: pd.DataFrame, cost: pd.DataFrame, label: str) -> str:
     """The stages, the peers and the slopes as text."""
+    # a comparison with a peer has no jobs
     stages, peers = table[table["jobs"].notna()], table[table["jobs"].isna()]
-    stage_lines = [
-        [row["study"], row["stage"], f"{row['jobs']:.0f}", *map(_short, (row["seconds"], row["cpu_seconds"])),
-         _short(row["peak_MB"]), f"{_short(row['throughput'])} {row['unit']}"]
-        for row in stages.to_dict("records")
-    ]  # fmt: skip
-    peer_lines = [
-        [row["study"], row["stage"], _short(row["ours_seconds"]),
-         "" if pd.isna(row["peer"]) else f"{row['peer']}: {_short(row['peer_seconds'])}",
-         _short(row["peer_over_ours"]), row["note"]]
-        for row in peers.to_dict("records")
-    ]  # fmt: skip
-    cost_lines = [
-        [str(stage), f"{part['size'].min():g} to {part['size'].max():g} {part['unit'].iloc[0]}",
-         f"{_short(part['cpu_seconds_median'].iloc[0])} to {_short(part['cpu_seconds_median'].iloc[-1])}",
-         f"{part['slope'].iloc[0]:.2f}"]
-        for stage, part in cost.groupby("stage", sort=False)
-    ]  # fmt: skip
+    stage_lines = []
+    for row in stages.to_dict("records"):
+        times = [_short(row["seconds"]), _short(row["cpu_seconds"])]
+        throughput = f"{_short(row['throughput'])} {row['unit']}"
+        jobs, memory = f"{row['jobs']:.0f}", _short(row["peak_MB"])
+        stage_lines.append([row["study"], row["stage"], jobs, *times, memory, throughput])
+    peer_lines = []
+    for row in peers.to_dict("records"):
+        theirs = ""
+        if not pd.isna(row["peer"]):
+            theirs = f"{row['peer']}: {_short(row['peer_seconds'])}"
+        ours, ratio = _short(row["ours_seconds"]), _short(row["peer_over_ours"])
+        peer_lines.append([row["study"], row["stage"], ours, theirs, ratio, row["note"]])
+    cost_lines = []
+    for stage, part in cost.groupby("stage", sort=False):
+        first, last = part.iloc[0], part.iloc[-1]
+        sizes = f"{part['size'].min():g} to {part['size'].max():g} {first['unit']}"
+        medians = [_short(row["cpu_seconds_median"]) for row in (first, last)]
+        cost_lines.append([str(stage), sizes, " to ".join(medians), f"{first['slope']:.2f}"])
     return "\n\n".join(
         [
             "# Benchmarks",

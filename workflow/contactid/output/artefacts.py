@@ -113,8 +113,8 @@ def table(
     )
 
 
-#: Declare what is drawn: name, rule, compute, draw; by name ``caption``, ``data``, ``datasets`` ...
-figure, animation = partial(Artefact, "figure"), partial(Artefact, "animation")
+#: Declare a figure: name, rule, compute, draw; by name ``caption``, ``data``, ``datasets`` ...
+figure = partial(Artefact, "figure")
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,15 @@ class Rows:
 
     def animation(self, name: str, compute: str, draw: str) -> Artefact:
         """An animation, which the caption of the figure of its name explains."""
-        functions = f"{self.folder}.{compute}", f"{self.folder}.{draw}"
-        return animation(name, self.rule, *functions, data=self.data, datasets=self.datasets)
+        return Artefact(
+            "animation",
+            name,
+            self.rule,
+            f"{self.folder}.{compute}",
+            f"{self.folder}.{draw}",
+            data=self.data,
+            datasets=self.datasets,
+        )
 
 
 def computed(artefacts: Iterable[Artefact], folder: str) -> list[str]:

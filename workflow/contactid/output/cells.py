@@ -17,9 +17,7 @@ REDUCED: dict[str, Callable[[pd.Series], float]] = {
     "sum": pd.Series.sum,
     "largest": lambda values: values.abs().max(),
     "smallest": lambda values: values.abs().min(),
-    "middle": lambda values: values.abs().median(),
-    "sem": lambda values: float((values.var() / len(values)) ** 0.5),
-    "rms": lambda values: float((values**2).mean() ** 0.5),
+    "sem": pd.Series.sem,
 }
 
 

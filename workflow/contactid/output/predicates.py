@@ -50,7 +50,17 @@ class Predicate:
 
 
 @dataclass(frozen=True)
-class Smaller(Predicate):
+class _OfTwoRows(Predicate):
+    """What is asked of two rows of numbers in their order."""
+
+    def opposites(self, given: Pairs) -> dict[str, Any]:
+        """The rows exchanged, and no difference between them."""
+        first, other = given
+        return {"exchanged": (other, first), "no difference": (other, other)}
+
+
+@dataclass(frozen=True)
+class Smaller(_OfTwoRows):
     """The first of two rows of numbers is the smaller one, in more than a share of the pairs.
 
     Given are the two rows. A number that is smaller by less than ``margin`` is the same; ``most``
@@ -72,14 +82,9 @@ class Smaller(Predicate):
         cases = self.cases(given)
         return bool(sum(cases) > self.most * len(cases))
 
-    def opposites(self, given: Pairs) -> dict[str, Any]:
-        """The rows exchanged, and no difference between them."""
-        first, other = given
-        return {"exchanged": (other, first), "no difference": (other, other)}
-
 
 @dataclass(frozen=True)
-class AllAbove(Predicate):
+class AllAbove(_OfTwoRows):
     """Every number of the first row is ``times`` as large as every number of the second, or larger."""
 
     times: float = 1.0
@@ -88,11 +93,6 @@ class AllAbove(Predicate):
         """Of the first row's numbers, which are above all of the second."""
         first, other = (np.asarray(row, dtype=float) for row in given)
         return list(first > self.times * other.max())
-
-    def opposites(self, given: Pairs) -> dict[str, Any]:
-        """The rows exchanged, and no difference between them."""
-        first, other = given
-        return {"exchanged": (other, first), "no difference": (other, other)}
 
 
 @dataclass(frozen=True)
@@ -235,12 +235,8 @@ class TrendsFall(Predicate):
 
 
 @dataclass(frozen=True)
-class Some(Predicate):
+class Some(All):
     """At least one case is so; given are truth values."""
-
-    def cases(self, given: Sequence[bool]) -> list[bool]:
-        """The cases themselves."""
-        return [bool(case) for case in given]
 
     def holds(self, given: Sequence[bool]) -> bool:
         """Whether one is."""

@@ -362,42 +362,6 @@ class _Settings:
         return self._by_log[log]
 
 
-def making_of(
-    path: str, folder: Path, makers: Mapping[str, JobRecord], settings_of: _Settings
-) -> dict[str, Any] | None:
-    """How a file (relative to the run's folder) was made; None where there is no record of it.
-
-    Returns
-    -------
-    dict
-        ``rule``, ``seconds`` and ``log`` (relative to the run's folder) of the job that wrote it;
-        ``steps``: rules of all jobs behind it, its own first, with ``jobs``, ``seconds`` and
-        ``settings``; ``sources``: files that no job of the run made.
-    """
-    results = f"{folder.as_posix()}/"
-    jobs_behind = upstream(makers, results + path)
-    if not jobs_behind:
-        return None
-    jobs_by_rule: dict[str, list[JobRecord]] = {}
-    sources = set()
-    for job in jobs_behind:
-        jobs_by_rule.setdefault(job.rule, []).append(job)
-        sources |= {file for file in job.inputs if file not in makers}
-    steps = []
-    for rule, jobs in jobs_by_rule.items():
-        seconds = sum(job.seconds for job in jobs)
-        settings = settings_of.of(jobs)
-        steps.append({"rule": rule, "jobs": len(jobs), "seconds": seconds, "settings": settings})
-    own = jobs_behind[0]
-    return {
-        "rule": own.rule,
-        "seconds": own.seconds,
-        "log": own.log.removeprefix(results) if own.log else None,
-        "steps": steps,
-        "sources": sorted(sources),
-    }
-
-
 @dataclass(frozen=True)
 class _Run:
     """What all artefacts of a run share.
@@ -415,8 +379,37 @@ class _Run:
     _settings: _Settings = field(default_factory=_Settings)
 
     def making_of(self, path: str | None) -> dict[str, Any] | None:
-        """How a file of the run was made; None where it has none, or no record."""
-        return making_of(path, self.folder, self.makers, self._settings) if path else None
+        """How a file (relative to the run's folder) was made; None without one, or a record of it.
+
+        Returns
+        -------
+        dict
+            ``rule``, ``seconds`` and ``log`` (relative to the run's folder) of the job that wrote
+            it; ``steps``: rules of all jobs behind it, its own first, with ``jobs``, ``seconds``
+            and ``settings``; ``sources``: files that no job of the run made.
+        """
+        results = f"{self.folder.as_posix()}/"
+        jobs_behind = upstream(self.makers, f"{results}{path}")
+        if not jobs_behind:
+            return None
+        jobs_by_rule: dict[str, list[JobRecord]] = {}
+        sources = set()
+        for job in jobs_behind:
+            jobs_by_rule.setdefault(job.rule, []).append(job)
+            # the data, and files of the repository
+            sources |= {file for file in job.inputs if file not in self.makers}
+        steps = []
+        for rule, jobs in jobs_by_rule.items():
+            step = {"rule": rule, "jobs": len(jobs), "seconds": sum(job.seconds for job in jobs)}
+            steps.append({**step, "settings": self._settings.of(jobs)})
+        own = jobs_behind[0]
+        return {
+            "rule": own.rule,
+            "seconds": own.seconds,
+            "log": own.log.removeprefix(results) if own.log else None,
+            "steps": steps,
+            "sources": sorted(sources),
+        }
 
 
 def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, Any]]]:

@@ -242,7 +242,11 @@ def digest(checks: Sequence[Any]) -> Digest:
     by_verdict: defaultdict[str, list[Any]] = defaultdict(list)
     for check in own:
         by_verdict[check.verdict].append(check)
-    sentences = [*_furthest_within(by_verdict[REPRODUCED]), *_furthest_off(by_verdict[DIFFERS])]
+    sentences = []
+    if furthest := _furthest(by_verdict[REPRODUCED]):
+        sentences.append(_how_close(furthest))
+    if furthest := _furthest(by_verdict[DIFFERS]):
+        sentences.append(_how_far(furthest))
     repeats = len(checks) - len(own)
     if repeats:
         rows = "row repeats" if repeats == 1 else "rows repeat"
@@ -261,28 +265,23 @@ def digest(checks: Sequence[Any]) -> Digest:
     )
 
 
-def _furthest_within(checks: Sequence[Any]) -> list[str]:
-    """Of reproduced numbers, which statements aren't, the one with most tolerances' deviation."""
+def _furthest(checks: Sequence[Any]) -> Any:
+    """The number with the largest deviation in tolerances; None of statements alone."""
     numbers = [check for check in checks if check.unit != STATEMENT]
-    if not numbers:
-        return []
-    worst = max(numbers, key=lambda check: check.in_tolerances)
-    if worst.in_tolerances == 0.0:
-        return ["What is reproduced is exactly the printed number."]
-    return [
-        f"Of the reproduced numbers the furthest off is {worst.words}: by {worst.in_tolerances:.2g} tolerances."
-    ]
+    return max(numbers, key=lambda check: check.in_tolerances, default=None)
 
 
-def _furthest_off(checks: Sequence[Any]) -> list[str]:
-    """Of numbers that differ, the one with the largest deviation in tolerances."""
-    numbers = [check for check in checks if check.unit != STATEMENT]
-    if not numbers:
-        return []
-    worst = max(numbers, key=lambda check: check.in_tolerances)
-    unit = "" if worst.unit == "1" else f" {worst.unit}"
-    values = f"{worst.ours}{unit} against {worst.printed}{unit} in print"
-    return [f"Of those that differ the furthest off is {worst.words}: {values}."]
+def _how_close(reproduced: Any) -> str:
+    if reproduced.in_tolerances == 0.0:
+        return "What is reproduced is exactly the printed number."
+    distance = f"by {reproduced.in_tolerances:.2g} tolerances"
+    return f"Of the reproduced numbers the furthest off is {reproduced.words}: {distance}."
+
+
+def _how_far(differing: Any) -> str:
+    unit = "" if differing.unit == "1" else f" {differing.unit}"
+    values = f"{differing.ours}{unit} against {differing.printed}{unit} in print"
+    return f"Of those that differ the furthest off is {differing.words}: {values}."
 
 
 def differences(checks: Sequence[Any]) -> list[dict[str, Any]]:
