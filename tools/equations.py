@@ -102,8 +102,7 @@ def cited_in(source: str, folder: str) -> dict[Equation, list[str]]:
             places.setdefault(equation, []).append(name)
     innermost = {}
     for equation, names in places.items():
-        starts = tuple(names)
-        innermost[equation] = [name for name in starts if not _holds_one_of(name, names)]
+        innermost[equation] = [name for name in names if not _holds_one_of(name, names)]
     return innermost
 
 
@@ -124,10 +123,10 @@ def all_places(package: Path = ROOT / "workflow/contactid") -> Places:
     return {equation: sorted(labels) for equation, labels in places.items()}
 
 
-def read_equations(file: Path = EQUATIONS) -> Table:
+def read_equations() -> Table:
     """The list of the papers' equations."""
     equations = {}
-    with file.open(encoding="utf-8", newline="") as lines:
+    with EQUATIONS.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             equation = (row["study"], int(row["equation"]))
             equations[equation] = (row["what"], row["reason"])

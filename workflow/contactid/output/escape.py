@@ -23,11 +23,8 @@ _BLOCK = re.compile(r"([-+]|#{1,6}|\d{1,9}[.)])(?=\s|$)|-(?=--)|=+$")
 
 def one_line(text: object) -> str:
     """The text with spaces for line ends, and question marks for what can't be printed."""
-    signs = []
-    for sign in str(text):
-        unprintable = " " if sign.isspace() else "?"
-        signs.append(sign if sign.isprintable() else unprintable)
-    return "".join(signs)
+    line = re.sub(r"\s", " ", str(text))
+    return "".join(sign if sign.isprintable() else "?" for sign in line)
 
 
 def spreadsheet(text: str) -> str:

@@ -66,8 +66,7 @@ _SETTINGS: Any = {
 def styled() -> Iterator[None]:
     """Draw inside this context, into files alone."""
     mpl.use("Agg")
-    _prefer_fonts_of_matplotlib()
-    with mpl.rc_context(_SETTINGS):
+    with styled_for_a_caller():
         yield
 
 

@@ -46,8 +46,8 @@ def hold(
         ours = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
         rows.append({"name": name, **compare_samples(table, record, ours, result, arithmetic)})
     # a run may have no stored result
-    table_held = pd.DataFrame(rows) if rows else pd.DataFrame(columns=["name"])
-    write_csv(table_held, held)
+    columns = None if rows else ["name"]
+    write_csv(pd.DataFrame(rows, columns=columns), held)
 
 
 def compare_samples(

@@ -58,12 +58,8 @@ def wrong_logs(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[
 def results_in(bundle: Contents, results: str) -> list[str]:
     """The files of a run that jobs wrote as their outputs, sorted."""
     prefix = f"{results}/"
-    outputs = []
-    for name in sorted(bundle.sizes):
-        top = name.removeprefix(prefix).partition("/")[0]
-        if name.startswith(prefix) and top not in _UNNAMED:
-            outputs.append(name)
-    return outputs
+    own = [name.removeprefix(prefix) for name in sorted(bundle.sizes) if name.startswith(prefix)]
+    return [prefix + name for name in own if name.partition("/")[0] not in _UNNAMED]
 
 
 def unrecorded(names: Mapping[str, Any], results: list[str]) -> list[str]:

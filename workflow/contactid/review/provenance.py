@@ -207,11 +207,14 @@ def describe_jobs(jobs: Sequence[JobRecord]) -> dict[str, Any]:
     A run that was continued, or whose outputs are older, begins with the oldest job that it still
     relies on.
     """
+    # records can be dropped without harm to the results
+    if not jobs:
+        return dict.fromkeys(("finished", "begin", "end", "seconds"))
     return {
-        "finished": len(jobs) or None,
-        "begin": moment(min(job.begin for job in jobs)) if jobs else None,
-        "end": moment(max(job.end for job in jobs)) if jobs else None,
-        "seconds": round(sum(job.seconds for job in jobs), 1) if jobs else None,
+        "finished": len(jobs),
+        "begin": moment(min(job.begin for job in jobs)),
+        "end": moment(max(job.end for job in jobs)),
+        "seconds": round(sum(job.seconds for job in jobs), 1),
     }
 
 

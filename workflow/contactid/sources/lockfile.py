@@ -20,6 +20,8 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.registry import AS_PUBLISHED, FOURTU, Dataset, parse_doi
 
 FORMAT = 1
+# what an entry leaves out
+_UNKNOWN = ("", None, ())
 
 
 def digest(path: Path, algorithm: str = "sha256") -> str:
@@ -268,17 +270,15 @@ def check_name(name: str, archive: str) -> None:
 
 def _plain(archive: LockedArchive) -> dict[str, Any]:
     """As a nested dictionary without what is unknown."""
-    entry = {key: value for key, value in asdict(archive).items() if value not in ("", ())}
-    entry["files"] = []
-    for file in archive.files:
-        # by identity: a size of 0 equals False
-        unknown = ("", None)
-        content = {}
-        for key, value in asdict(file).items():
-            if value not in unknown and value is not False:
-                content[key] = value
-        entry["files"].append(content)
+    entry = _without_unknown(archive)
+    entry["files"] = [_without_unknown(file) for file in archive.files]
     return entry
+
+
+def _without_unknown(listed: LockedArchive | LockedFile) -> dict[str, Any]:
+    fields_of = asdict(listed).items()
+    # False by identity: a size of 0 equals it
+    return {key: value for key, value in fields_of if value not in _UNKNOWN and value is not False}
 
 
 def _archive(name: str, entry: Mapping[str, Any]) -> LockedArchive:

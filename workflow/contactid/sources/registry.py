@@ -275,10 +275,8 @@ def with_sizes(
 
 
 def _from_row(row: Mapping[str, Any], path: str | Path) -> Dataset:
-    fields: dict[str, Any] = {}
-    for key, cell in row.items():
-        if key in Dataset.__dataclass_fields__:
-            fields[key] = cell or ""
+    names = Dataset.__dataclass_fields__
+    fields: dict[str, Any] = {name: row[name] or "" for name in row if name in names}
     try:
         height = fields.get("surface_height")
         fields["surface_height"] = float(height) if height else None

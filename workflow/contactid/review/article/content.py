@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from contactid.output.claims import ABSTRACT, SENTENCE_MEANINGS
-from contactid.output.grids import Heading, plain
+from contactid.output.claims import SENTENCE_MEANINGS
+from contactid.output.grids import plain
 from contactid.output.tables import read_csv
 from contactid.output.typesetting import MARKS, Cell, PrintedPart, printed_parts
 from contactid.output.verdicts import NEEDS_ARCHIVE
 from contactid.review.article import prose as writing
 from contactid.review.article.spans import Span, number, of_markup, of_text
 from contactid.review.report.collect import key_of, label_of, plain_caption
-from contactid.review.report.digest import differences, digest, section_words
+from contactid.review.report.digest import differences, digest
 from contactid.review.report.model import Claim
 from contactid.review.report.quotes import typeset
 
@@ -126,14 +126,12 @@ def _table(label: str, key: str, number: int, part: PrintedPart) -> dict[str, An
         "label": title,
         "caption": of_text(caption),
         "corner": [of_text(text) for text in grid.corner],
-        "heads": [list(map(_heading, level)) for level in grid.heads],
+        "heads": [
+            [{"text": of_text(text), "span": span} for text, span in level] for level in grid.heads
+        ],
         "rows": rows,
         "marks": [[MARKS[verdict], verdict] for verdict in part.verdicts],
     }
-
-
-def _heading(heading: Heading) -> dict[str, Any]:
-    return {"text": of_text(heading.text), "span": heading.span}
 
 
 def _cell(cell: Cell) -> dict[str, str]:
@@ -175,27 +173,12 @@ def _counted(datasets: re.Match[str]) -> str:
     return f"{len(_DATASET.findall(datasets[0]))} datasets"
 
 
-def numbered(claims: Iterable[Claim]) -> list[dict[str, Any]]:
-    """All sentences, in the paper's order, from 1."""
-    return [claim_of(claim, number) for number, claim in enumerate(claims, 1)]
-
-
-def abstract(claims: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Those of the abstract."""
-    return [claim for claim in claims if claim["section"] == section_words(ABSTRACT)]
-
-
 def by_section(claims: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
     """The sentences by the paper's sections, in its order."""
     sections: dict[str, list[Mapping[str, Any]]] = {}
     for claim in claims:
         sections.setdefault(claim["section"], []).append(claim)
     return [[section, sentences] for section, sentences in sections.items()]
-
-
-def datasets(sources: Sources) -> list[str]:
-    """The DOIs of the paper's recordings that this run hasn't read."""
-    return [f"https://doi.org/{doi}" for doi in digest(sources.checks).missing_datasets]
 
 
 def verdict_words() -> dict[str, dict[str, str]]:

@@ -12,6 +12,7 @@ import typst
 from contactid import __version__
 from contactid.core.atomic import replacing
 from contactid.core.errors import ContactIdError
+from contactid.output.claims import ABSTRACT
 from contactid.output.fits import read_json
 from contactid.output.recordings import run_had
 from contactid.output.typesetting import as_printed
@@ -19,7 +20,7 @@ from contactid.review.article import content
 from contactid.review.article.metadata import write_metadata
 from contactid.review.article.prose import Prose, parted, read_prose, read_values, require_true
 from contactid.review.crate import UNCITED, read_citation
-from contactid.review.report.digest import counts_of
+from contactid.review.report.digest import counts_of, digest, section_words
 from contactid.review.report.judged import read_judged
 
 _DATA, _STYLE = "article.json", "report.css"
@@ -143,7 +144,11 @@ def article_of(
     ----------
     files : where the prose's csv files are, by their short names
     """
-    claims = content.numbered(sources.claims)
+    # in the paper's order
+    claims = [content.claim_of(claim, number) for number, claim in enumerate(sources.claims, 1)]
+    of_abstract = section_words(ABSTRACT)
+    # the paper's recordings that this run hasn't read
+    missing = digest(sources.checks).missing_datasets
     summary: list[dict[str, Any]] = []
     text: list[dict[str, Any]] = []
     if prose is not None:
@@ -169,8 +174,8 @@ def article_of(
         "rest": [key for key in shown if key not in placed and key.startswith(content.PAPERS)],
         "claims": claims,
         "sections": content.by_section(claims),
-        "datasets": content.datasets(sources),
-        "abstract": content.abstract(claims),
+        "datasets": [f"https://doi.org/{doi}" for doi in missing],
+        "abstract": [claim for claim in claims if claim["section"] == of_abstract],
         "counts": list(counts_of(sources.claims).items()),
         "against": content.against(sources),
         "lacking": content.lacking(sources),
