@@ -17,7 +17,7 @@ REDUCED: dict[str, Callable[[pd.Series], float]] = {
     "sum": pd.Series.sum,
     "largest": lambda values: values.abs().max(),
     "smallest": lambda values: values.abs().min(),
-    "sem": pd.Series.sem,
+    "sem": lambda values: float((values.var() / len(values)) ** 0.5),
 }
 
 
