@@ -5,6 +5,7 @@ marker.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import yaml
 from contactid.core.errors import ContactIdError
 from contactid.output.claims import NO_RESULT, WEAKEST_FIRST, judged_claims, read_claims
 from contactid.output.comparison import SCALES, STATEMENT, comparable, counted
+from contactid.output.grids import plain
 from contactid.output.stored import RECORD, TABLE
 from contactid.output.verdicts import (
     BASES,
@@ -70,25 +72,19 @@ _MOST = 2
 def all_tables(root: Path) -> dict[str, str]:
     """Every table, by the name of its marker."""
     return {
-        "table_of_verdicts": _table(
-            ["verdict", "when"], [[f"`{name}`", MEANINGS[name]] for name in VERDICTS]
-        ),
-        "table_of_bases": _table(
-            ["basis", "what ours rests on"], [[f"`{name}`", told] for name, told in BASES.items()]
-        ),
-        "table_of_origins": _table(
-            ["origin", "where the data come from"],
-            [[f"`{name}`", told] for name, told in ORIGINS.items()],
-        ),
+        "table_of_verdicts": _explained("verdict | when", MEANINGS),
+        "table_of_bases": _explained("basis | what ours rests on", BASES),
+        "table_of_origins": _explained("origin | where the data come from", ORIGINS),
         "table_of_scales": _table(
-            ["unit", "tried in place of 0"], [[u, f"+- {size:g}"] for u, size in SCALES.items()]
+            "unit | tried in place of 0",
+            [[unit, f"+- {size:g}"] for unit, size in SCALES.items()],
         ),
         "table_of_counts": counts(_read(root / ACCEPTED)),
         "table_of_sentences": sentences(root),
         "table_of_papers": papers(root),
         "table_of_differences": differences(entries(root), differing(root)),
         "table_of_missing": _table(
-            ["study", "artefact", "verdict", "numbers", "what is missing"],
+            "study | artefact | verdict | numbers | what is missing",
             _read(root / MISSING).values.tolist(),
         ),
         "table_of_own_throws": own_throws(pd.read_csv(root / OWN_THROWS)),
@@ -118,16 +114,11 @@ def own_regions(counted: pd.DataFrame) -> str:
         elsewhere = f"{widest['other_face_covered']} of {one['n_tosses'] - one['face_right']}"
         kind = f"{'real' if tosses == 'public' else f'twins, {tosses}'} ({one['n_tosses']})"
         rows.append([kind, f"{scheme} ({one['law']})", *held, naive, area, right, elsewhere])
-    head = [
-        "tosses",
-        "scheme (law)",
-        "50 % hold",
-        "80 %",
-        "90 %",
-        "90 % without model error",
-        "median area of 90 %",
-    ]
-    return _table([*head, "on the most probable face (expected)", "of the others 90 % hold"], rows)
+    headings = (
+        "tosses | scheme (law) | 50 % hold | 80 % | 90 % | 90 % without model error | "
+        "median area of 90 % | on the most probable face (expected) | of the others 90 % hold"
+    )
+    return _table(headings, rows)
 
 
 def _share(count: int, n: int) -> str:
@@ -150,16 +141,11 @@ def own_throws(scored: pd.DataFrame) -> str:
         off = [_percent(value) for value in (ours, _HALF_WITHIN * stated, *naive)]
         held = [_held(answered[name]) for name in ("held", "mu_held", "radius_held")]
         rows.append([str(kind), f"{len(answered)} of {len(throws)}", *off[:2], *held, *off[2:]])
-    head = [
-        "throws",
-        "answered",
-        "J/m is off by",
-        "its errors let expect",
-        "its interval holds",
-        "that of mu",
-        "that of the radius",
-    ]
-    return _table([*head, "a uniform body is off by", "one impact (eq. 31) by"], rows)
+    headings = (
+        "throws | answered | J/m is off by | its errors let expect | its interval holds | "
+        "that of mu | that of the radius | a uniform body is off by | one impact (eq. 31) by"
+    )
+    return _table(headings, rows)
 
 
 def _percent(value: float) -> str:
@@ -186,8 +172,8 @@ def own_real_throws(scored: pd.DataFrame) -> str:
                 _held(answered["held"]),
             ]
         )
-    head = ["stated", "answered", "J/m is off by", "its errors let expect", "within 5 %"]
-    return _table([*head, "its interval holds"], rows)
+    headings = "stated | answered | J/m is off by | its errors let expect | within 5 %"
+    return _table(f"{headings} | its interval holds", rows)
 
 
 def own_boxes(scored: pd.DataFrame) -> str:
@@ -220,19 +206,12 @@ def own_boxes(scored: pd.DataFrame) -> str:
                 f"{', '.join(regions)} of {within['n_used'].sum():.0f}" if len(within) else "",
             ]
         )
-    head = [
-        "tosses",
-        "answered",
-        "mu is off by",
-        "without calibration by",
-        "its interval holds",
-        "e_N is off by",
-        "its interval holds",
-        "those of the centre",
-        "of the moments",
-        "regions of 50, 80, 90 % hold",
-    ]
-    return _table(head, rows)
+    headings = (
+        "tosses | answered | mu is off by | without calibration by | its interval holds | "
+        "e_N is off by | its interval holds | those of the centre | of the moments | "
+        "regions of 50, 80, 90 % hold"
+    )
+    return _table(headings, rows)
 
 
 def own_conventions(scored: pd.DataFrame) -> str:
@@ -251,8 +230,11 @@ def own_conventions(scored: pd.DataFrame) -> str:
                 f"{int(right.isin(['refused', 'named']).sum())} of {len(right)}",
             ]
         )
-    head = ["command", "refused by name", "answered within two errors", "refused without its name"]
-    return _table([*head, "answered wrongly", "right recordings refused"], rows)
+    headings = (
+        "command | refused by name | answered within two errors | refused without its name | "
+        "answered wrongly | right recordings refused"
+    )
+    return _table(headings, rows)
 
 
 def own_impacts(scored: pd.DataFrame) -> str:
@@ -269,10 +251,11 @@ def own_impacts(scored: pd.DataFrame) -> str:
             errors += [f"{error_x.mean():.1f}, {error_x.max():.1f}", f"{error_z.mean():.1f}"]
         held = [_held(answered[f"held_{component}"]) for component in "xz"]
         rows.append([str(kind), f"{len(answered)} of {len(of_kind)}", *errors, *held])
-    head = ["arms", "answered", "v_x+ is off by: mean, worst", "v_z+ by"]
-    head += ["the paper's one mode: v_x+", "v_z+", "as if nothing happened: v_x+", "v_z+"]
-    head += ["intervals hold v_x+", "v_z+"]
-    return _table(head, rows)
+    headings = (
+        "arms | answered | v_x+ is off by: mean, worst | v_z+ by | the paper's one mode: v_x+ | "
+        "v_z+ | as if nothing happened: v_x+ | v_z+ | intervals hold v_x+ | v_z+"
+    )
+    return _table(headings, rows)
 
 
 def stored(root: Path, name: str) -> list[str]:
@@ -294,8 +277,8 @@ def benchmark(rows: pd.DataFrame) -> str:
         time = "" if pd.isna(row["us_per_step"]) else f"{row['us_per_step']:.2g}"
         name = BENCHMARK[row["row"]] + (", start fitted" if row["start"] != "file" else "")
         lines.append([name, str(row["body"]), *errors, loss, time])
-    head = ["simulator", "body", "position, %", "rotation, degrees", "test loss", "us a step"]
-    return _table(head, lines)
+    headings = "simulator | body | position, % | rotation, degrees | test loss | us a step"
+    return _table(headings, lines)
 
 
 def few_tosses(curve: pd.DataFrame) -> str:
@@ -310,7 +293,7 @@ def few_tosses(curve: pd.DataFrame) -> str:
             losses.append(loss)
         rows.append([str(law), *losses])
     numbers = [f"{number} tosses" for number in dict.fromkeys(curve["n_tosses"])]
-    return _table(["law", *numbers], rows)
+    return _table(" | ".join(["law", *numbers]), rows)
 
 
 def _held(is_held: pd.Series) -> str:
@@ -323,7 +306,7 @@ def counts(accepted: pd.DataFrame) -> str:
     """How many numbers of each study have which verdict, those that could have failed first."""
     verdicts = counted(accepted).groupby("study", sort=False)["verdict"]
     rows = [[str(study), *(str((of == name).sum()) for name in VERDICTS)] for study, of in verdicts]
-    return _table(["study", *(name.replace("_", " ") for name in VERDICTS)], rows)
+    return _table(" | ".join(["study", *map(plain, VERDICTS)]), rows)
 
 
 def judged_sentences(root: Path) -> dict[str, pd.DataFrame]:
@@ -344,7 +327,7 @@ def sentences(root: Path) -> str:
     for study, claims in judged_sentences(root).items():
         counts = [str((claims["verdict"] == verdict).sum()) for verdict in order]
         rows.append([study, str(len(claims)), *counts])
-    return _table(["study", "sentences", *(name.replace("_", " ") for name in order)], rows)
+    return _table(" | ".join(["study", "sentences", *map(plain, order)]), rows)
 
 
 #: What a reader of one line wants of a sentence, by the verdicts that mean it.
@@ -364,7 +347,7 @@ def papers(root: Path) -> str:
     for study, claims in judged_sentences(root).items():
         counts = [str(claims["verdict"].isin(verdicts).sum()) for verdicts in _PLAINLY.values()]
         rows.append([study, str(len(claims)), *counts])
-    return _table(["study", "sentences", *_PLAINLY], rows)
+    return _table(" | ".join(["study", "sentences", *_PLAINLY]), rows)
 
 
 def entries(root: Path) -> list[dict[str, str]]:
@@ -423,7 +406,7 @@ def differences(reasons: list[dict[str, str]], rows: pd.DataFrame) -> str:
             f"{DIFFERENCES}: {'; '.join(wrong)}",
             "each row that differs needs one entry, each entry a row",
         )
-    return _table(["printed", "found", "why"], lines)
+    return _table("printed | found | why", lines)
 
 
 def _found(rows: pd.DataFrame) -> str:
@@ -473,6 +456,13 @@ def _read(file: Path) -> pd.DataFrame:
     return pd.read_csv(file, dtype=str, keep_default_na=False)
 
 
-def _table(headings: list[str], rows: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(map(str, cells)) + " |" for cells in [headings, *rows]]
-    return "\n\n" + "\n".join([lines[0], "|" + "---|" * len(headings), *lines[1:]]) + "\n\n"
+def _explained(headings: str, meanings: Mapping[str, str]) -> str:
+    """A table of names, as code, and what each means."""
+    return _table(headings, [[f"`{name}`", meaning] for name, meaning in meanings.items()])
+
+
+def _table(headings: str, rows: list[list[str]]) -> str:
+    """A table of these cells; its headings are one line of Markdown."""
+    rule = "---|" * (headings.count("|") + 1)
+    lines = [f"| {' | '.join(map(str, cells))} |" for cells in rows]
+    return "\n\n" + "\n".join([f"| {headings} |", f"|{rule}", *lines]) + "\n\n"
