@@ -47,10 +47,10 @@ def markdown(table: pd.DataFrame, cost: pd.DataFrame, label: str) -> str:
     stages, peers = table[table["jobs"].notna()], table[table["jobs"].isna()]
     stage_lines = []
     for row in stages.to_dict("records"):
-        times = [_short(row["seconds"]), _short(row["cpu_seconds"])]
+        costs = [_short(row[name]) for name in ("seconds", "cpu_seconds", "peak_MB")]
         throughput = f"{_short(row['throughput'])} {row['unit']}"
-        jobs, memory = f"{row['jobs']:.0f}", _short(row["peak_MB"])
-        stage_lines.append([row["study"], row["stage"], jobs, *times, memory, throughput])
+        jobs = f"{row['jobs']:.0f}"
+        stage_lines.append([row["study"], row["stage"], jobs, *costs, throughput])
     peer_lines = []
     for row in peers.to_dict("records"):
         theirs = ""
@@ -60,10 +60,11 @@ def markdown(table: pd.DataFrame, cost: pd.DataFrame, label: str) -> str:
         peer_lines.append([row["study"], row["stage"], ours, theirs, ratio, row["note"]])
     cost_lines = []
     for stage, part in cost.groupby("stage", sort=False):
-        first, last = part.iloc[0], part.iloc[-1]
-        sizes = f"{part['size'].min():g} to {part['size'].max():g} {first['unit']}"
-        medians = [_short(row["cpu_seconds_median"]) for row in (first, last)]
-        cost_lines.append([str(stage), sizes, " to ".join(medians), f"{first['slope']:.2f}"])
+        # the smallest size comes first
+        first, *_, last = part.to_dict("records")
+        sizes = f"{first['size']:g} to {last['size']:g} {first['unit']}"
+        least, most = (_short(row["cpu_seconds_median"]) for row in (first, last))
+        cost_lines.append([str(stage), sizes, f"{least} to {most}", f"{first['slope']:.2f}"])
     return "\n\n".join(
         [
             "# Benchmarks",

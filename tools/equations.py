@@ -100,15 +100,12 @@ def cited_in(source: str, folder: str) -> dict[Equation, list[str]]:
     for name, equations in cited.items():
         for equation in dict.fromkeys((paper or own, number) for paper, number in equations):
             places.setdefault(equation, []).append(name)
-    innermost = {}
+    innermost: dict[Equation, list[str]] = {}
     for equation, names in places.items():
-        innermost[equation] = [name for name in names if not _holds_one_of(name, names)]
+        for name in names:
+            if not any(other.startswith(f"{name}.") for other in names):
+                innermost.setdefault(equation, []).append(name)
     return innermost
-
-
-def _holds_one_of(name: str, names: list[str]) -> bool:
-    """Whether one of these definitions is inside of another one."""
-    return any(other.startswith(f"{name}.") for other in names)
 
 
 def all_places(package: Path = ROOT / "workflow/contactid") -> Places:

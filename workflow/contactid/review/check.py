@@ -317,16 +317,14 @@ def made_with(record: Mapping[str, Any]) -> dict[str, Any]:
     """What of ``provenance.json`` its numbers' last digits depend on; nothing of an empty one."""
     if not record:
         return {}
+    packages = record.get("packages") or {}
+    as_recorded = ("git_commit", "git_dirty", "platform", "processor", "arithmetic")
     return {
         "made": (record.get("jobs") or {}).get("end"),
-        "git_commit": record.get("git_commit"),
-        "git_dirty": record.get("git_dirty"),
-        "platform": record.get("platform"),
-        "processor": record.get("processor"),
-        "arithmetic": record.get("arithmetic"),
+        **{name: record.get(name) for name in as_recorded},
         "solver": (record.get("solver") or {}).get("name"),
         "python": record.get("python"),
-        "packages": {name: (record.get("packages") or {}).get(name) for name in _PACKAGES},
+        "packages": {name: packages.get(name) for name in _PACKAGES},
     }
 
 

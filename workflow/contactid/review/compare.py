@@ -33,6 +33,8 @@ from contactid.review.check import (
 from contactid.review.contents import plain
 from contactid.review.one_run import ABOUT_THE_RUN, shows_times
 
+# columns of the table of what moved, before its sizes and place
+_MOVED = ("kind", "name", "verdict_was", "verdict", "before", "after", "unit")
 _DRAWINGS = frozenset((".pdf", ".png", ".svg"))
 # lines of rows, and of files
 _SHOWN = 40
@@ -160,19 +162,11 @@ def compare_runs(a: Path, b: Path) -> tuple[str, pd.DataFrame]:
 
 def _moved_table(rows: pd.DataFrame, differing: Mapping[str, Difference]) -> pd.DataFrame:
     """The table of :func:`compare_runs`: rows of :func:`moved_rows`, then files."""
-    table = pd.DataFrame(
-        {
-            "kind": np.where(rows["other"], "verdict", "number"),
-            "name": [row_name(row) for _, row in rows.iterrows()],
-            "verdict_was": rows["verdict_was"],
-            "verdict": rows["verdict"],
-            "before": rows["reproduced_was"],
-            "after": rows["reproduced"],
-            "unit": rows["unit"],
-            "relative": rows["relative"],
-            "tolerances": rows["tolerances"],
-        }
+    table = rows.rename(columns={"reproduced_was": "before", "reproduced": "after"}).assign(
+        kind=np.where(rows["other"], "verdict", "number"),
+        name=[row_name(row) for _, row in rows.iterrows()],
     )
+    table = table[[*_MOVED, "relative", "tolerances"]]
     file_rows = []
     for path, difference in differing.items():
         size, where = difference.largest, difference.where

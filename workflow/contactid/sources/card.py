@@ -191,6 +191,10 @@ def make_card(
     synthetic = bool(attributes["synthetic"])
     interval = attributes.get("sample_interval")
     frequency = 1.0 / float(interval) if interval else attributes.get("sample_frequency")
+    # what a reader says of recordings, by their names
+    by_recording = {}
+    for name in ("left_out", "surfaces", "remarks", "frames"):
+        by_recording[name] = json.loads(attributes.get(name, "{}"))
     # seconds; empty where a study's data have no time
     durations = np.array(signals.durations)
     return {
@@ -207,10 +211,8 @@ def make_card(
         "longest_s": _digits(durations.max()) if len(durations) else None,
         "sample_frequency_hz": None if frequency is None else _digits(float(frequency)),
         "gaps": signals.gaps,
-        "left_out": json.loads(attributes.get("left_out", "{}")),
-        "surfaces": dict(Counter(json.loads(attributes.get("surfaces", "{}")).values())),
-        "remarks": json.loads(attributes.get("remarks", "{}")),
-        "frames": json.loads(attributes.get("frames", "{}")),
+        **by_recording,
+        "surfaces": dict(Counter(by_recording["surfaces"].values())),
         "noise": _medians(signals.noise),
         "licence": str(attributes["licence"]),
         "citation": dataset.citation,

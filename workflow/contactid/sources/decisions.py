@@ -92,9 +92,8 @@ def decisions(reader: str, path: str | Path, **fields: Any) -> Decisions:
             return _of_tosses(tosses, result, reader, str(given["surface"]))
         return _of_others(result, Path(path).name)
     except NothingUsable as error:
-        lines = {name: f"left out: {reason}" for name, reason in error.left_out.items()}
-        head = [f"0 used, {len(lines)} left out", *_reasons(error.left_out)]
-        return Decisions(head, _sorted(lines))
+        head = [f"0 used, {len(error.left_out)} left out", *_reasons(error.left_out)]
+        return Decisions(head, _sorted({}, error.left_out))
     except ContactIdError as error:
         return Decisions([f"{WARNING} none is usable: {error.problem}"], [])
 
@@ -140,8 +139,7 @@ def _of_tosses(tosses: xr.Dataset, stream: MotionStream, reader: str, wanted: st
     if bridged:
         flaws = ", ".join(f"{flaw}: {count}" for flaw, count in bridged.items())
         head.append(f"frames bridged: {flaws}")
-    lines |= {name: f"left out: {reason}" for name, reason in left_out.items()}
-    return Decisions(_warnings_first(head), _sorted(lines))
+    return Decisions(_warnings_first(head), _sorted(lines, left_out))
 
 
 def _attribute(data: xr.Dataset, name: str) -> dict[str, Any]:
@@ -150,7 +148,11 @@ def _attribute(data: xr.Dataset, name: str) -> dict[str, Any]:
     return mapping
 
 
-def _sorted(lines: Mapping[str, str]) -> list[str]:
+def _sorted(uses: Mapping[str, str], left_out: Mapping[str, str]) -> list[str]:
+    """A line for each recording, by name: how it is used, or why it isn't."""
+    lines = dict(uses)
+    for name, reason in left_out.items():
+        lines[name] = f"left out: {reason}"
     return [f"{name}: {lines[name]}" for name in sorted(lines)]
 
 
@@ -259,6 +261,5 @@ def _of_others(data: xr.Dataset, file: str) -> Decisions:
         # parts that have numbers in place of names are all of the one file
         title = name if isinstance(name, str) else file
         lines[title] = f"used{remark}"
-    lines |= {name: f"left out: {reason}" for name, reason in left_out.items()}
     head = [f"{n_used} used, {len(left_out)} left out", *_reasons(left_out)]
-    return Decisions(head, _sorted(lines))
+    return Decisions(head, _sorted(lines, left_out))
