@@ -176,6 +176,9 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         "quote": typeset,
     }
     pack = Pack()
+    checks_of: dict[str, list[Any]] = {}
+    for check in report.checks:
+        checks_of.setdefault(check.study, []).append(check)
     cards = [card["content"] for card in report.cards]
     cards_by_name = {card["name"]: card for card in cards}
     playback = playback_section(report.playback, environment, texts)
@@ -213,16 +216,14 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         packed_function=pack.add_function,
         deviations={
             study.name: plots.plot_deviations(
-                _checks(report, study.name),
+                checks_of[study.name],
                 {artefact.key: artefact.label for artefact in study.artefacts},
             )
             for study in report.studies
         },
         runtimes=plots.plot_runtimes(report.rules),
         provenance_rows=provenance_rows,
-        differences={
-            study.name: differences(_checks(report, study.name)) for study in report.studies
-        },
+        differences={study: differences(checks) for study, checks in checks_of.items()},
         packed_rows=lambda name, row: pack.add(name, _rows(report, row)),
     )
     pack.add("bokeh", plots.script())
@@ -353,10 +354,6 @@ def equations_of(artefact: Artefact) -> list[str]:
     texts = "\n".join(function["source"] for function in artefact.functions)
     references = " ".join(_EQUATIONS.findall(texts))
     return sorted(set(re.findall(r"\d+", references)), key=int)
-
-
-def _checks(report: Report, study: str) -> list[Any]:
-    return [check for check in report.checks if check.study == study]
 
 
 def _embedded(text: str) -> Markup:
