@@ -31,11 +31,10 @@ def take_abstracts(root: Path) -> None:
     pages = [root / RUN / article.stem / "article.html" for article in articles]
     if not pages or not all(page.is_file() for page in pages):
         return
-    rows = [
-        {"study": article.stem, "kind": kind, "text": text}
-        for article in articles
-        for kind, text in _abstract(root, read_prose(article))
-    ]
+    rows = []
+    for article in articles:
+        for kind, text in _abstract(root, read_prose(article)):
+            rows.append({"study": article.stem, "kind": kind, "text": text})
     write_csv(pd.DataFrame(rows), root / ABSTRACTS)
 
 
@@ -51,18 +50,20 @@ def abstracts(root: Path) -> dict[str, str]:
 
 def _abstract(root: Path, prose: Prose) -> Iterator[tuple[str, str]]:
     """Kind and text of its blocks: the summary's results, and what goes beyond the paper."""
-    files = {
-        name: str(root / (file if file.startswith("workflow/") else f"{RUN}/{file}"))
-        for name, file in prose.files.items()
-    }
+    files = {}
+    for name, file in prose.files.items():
+        # a file of the repository, or of the run
+        folder = root if file.startswith("workflow/") else root / RUN
+        files[name] = str(folder / file)
     values = read_values(prose, files)
     summary, text = parted(prose)
     results = _below(summary, "subheading", _IN_SUMMARY)
     beyond = _below(text, "heading", _IN_TEXT)
     for block in [*results, *beyond]:
+        # a page has no figures of an article
         if block.kind != "show":
-            said = " ".join(sentence.text for sentence in block.sentences)
-            yield block.kind, filled(prose, said, values)
+            text_of_block = " ".join(sentence.text for sentence in block.sentences)
+            yield block.kind, filled(prose, text_of_block, values)
 
 
 def _below(blocks: list[Block], kind: str, title: str) -> list[Block]:

@@ -43,24 +43,28 @@ def simulator_row(mirror: str, mujoco_python: str) -> dict[str, Any]:
 
 def markdown(table: pd.DataFrame, cost: pd.DataFrame, label: str) -> str:
     """The stages, the peers and the slopes as text."""
+    # a comparison with a peer has no jobs
     stages, peers = table[table["jobs"].notna()], table[table["jobs"].isna()]
-    stage_lines = [
-        [row["study"], row["stage"], f"{row['jobs']:.0f}", *map(_short, (row["seconds"], row["cpu_seconds"])),
-         _short(row["peak_MB"]), f"{_short(row['throughput'])} {row['unit']}"]
-        for row in stages.to_dict("records")
-    ]  # fmt: skip
-    peer_lines = [
-        [row["study"], row["stage"], _short(row["ours_seconds"]),
-         "" if pd.isna(row["peer"]) else f"{row['peer']}: {_short(row['peer_seconds'])}",
-         _short(row["peer_over_ours"]), row["note"]]
-        for row in peers.to_dict("records")
-    ]  # fmt: skip
-    cost_lines = [
-        [str(stage), f"{part['size'].min():g} to {part['size'].max():g} {part['unit'].iloc[0]}",
-         f"{_short(part['cpu_seconds_median'].iloc[0])} to {_short(part['cpu_seconds_median'].iloc[-1])}",
-         f"{part['slope'].iloc[0]:.2f}"]
-        for stage, part in cost.groupby("stage", sort=False)
-    ]  # fmt: skip
+    stage_lines = []
+    for row in stages.to_dict("records"):
+        costs = [_short(row[name]) for name in ("seconds", "cpu_seconds", "peak_MB")]
+        throughput = f"{_short(row['throughput'])} {row['unit']}"
+        jobs = f"{row['jobs']:.0f}"
+        stage_lines.append([row["study"], row["stage"], jobs, *costs, throughput])
+    peer_lines = []
+    for row in peers.to_dict("records"):
+        theirs = ""
+        if not pd.isna(row["peer"]):
+            theirs = f"{row['peer']}: {_short(row['peer_seconds'])}"
+        ours, ratio = _short(row["ours_seconds"]), _short(row["peer_over_ours"])
+        peer_lines.append([row["study"], row["stage"], ours, theirs, ratio, row["note"]])
+    cost_lines = []
+    for stage, part in cost.groupby("stage", sort=False):
+        # the smallest size comes first
+        first, *_, last = part.to_dict("records")
+        sizes = f"{first['size']:g} to {last['size']:g} {first['unit']}"
+        least, most = (_short(row["cpu_seconds_median"]) for row in (first, last))
+        cost_lines.append([str(stage), sizes, f"{least} to {most}", f"{first['slope']:.2f}"])
     return "\n\n".join(
         [
             "# Benchmarks",

@@ -6,9 +6,7 @@ other processes can slow that down a little, but not as much as they stretch wal
 
 from __future__ import annotations
 
-import os
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +22,7 @@ from contactid.core.errors import ContactIdError
 from contactid.inhand.identify.ours import our_estimate
 from contactid.inhand.readers.twins import simulate_recording, twin_options
 from contactid.output import style
+from contactid.output.own_report import cpu_seconds
 from contactid.planar.identify.cells import identify_cells
 from contactid.sources.motion import write_motion
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
@@ -45,7 +44,8 @@ SIZES: Mapping[str, Sequence[float]] = {
 }
 _FRICTION = 0.3
 _OBJECTS = Path(__file__).resolve().parents[1] / "workflow/resources/inhand/objects.yaml"
-_ARCHIVE_FRAMES = 1_000  # of one recording
+# of one recording
+_ARCHIVE_FRAMES = 1_000
 
 
 @dataclass(frozen=True)
@@ -58,19 +58,14 @@ class Task:
     solve: Callable[[int], Any]
 
 
-def cpu_seconds() -> float:
-    """CPU time so far of this process and of the children that it waited for, s."""
-    children = os.times()  # in steps of 10 ms; the process's own are finer elsewhere
-    return time.process_time() + children.children_user + children.children_system
-
-
 def measure(tasks: Iterator[Task], repeats: int) -> pd.DataFrame:
     """A row per task: median, least and largest CPU time over the repeats, after one that isn't
     counted per stage.
     """
     rows, warm = [], set()
     for task in tasks:
-        if task.stage not in warm:  # compiles what is compiled, imports what is imported late
+        # compiles what is compiled, imports what is imported late
+        if task.stage not in warm:
             task.solve(0)
             warm.add(task.stage)
         seconds = []
@@ -102,9 +97,9 @@ def with_slopes(rows: pd.DataFrame) -> pd.DataFrame:
     """
     slopes = {}
     for stage, part in rows.groupby("stage", sort=False):
-        slope, level = np.polyfit(
-            np.log(part["size"]), np.log(part["cpu_seconds_median"].clip(lower=1e-6)), 1
-        )
+        # what takes less than the clock's step has a logarithm all the same
+        seconds = part["cpu_seconds_median"].clip(lower=1e-6)
+        slope, level = np.polyfit(np.log(part["size"]), np.log(seconds), 1)
         slopes[stage] = (float(slope), float(np.exp(level)))
     return rows.assign(
         slope=[slopes[stage][0] for stage in rows["stage"]],
@@ -149,9 +144,8 @@ def inhand_tasks(study: Mapping[str, Any], samples: Sequence[int]) -> Iterator[T
 
         def solve(repeat: int, count: int = count) -> Any:
             twin = {**twins, "samples": count}
-            return our_estimate(
-                simulate_recording(block["source"], block["object"], repeat, twin)[0]
-            )
+            recording, *_ = simulate_recording(block["source"], block["object"], repeat, twin)
+            return our_estimate(recording)
 
         yield Task(INHAND, count, "samples", solve)
 
@@ -228,9 +222,9 @@ def draw_cost(rows: pd.DataFrame, stem: str | Path, label: str) -> None:
             panel.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
             panel.yaxis.set_minor_formatter(NullFormatter())
             panel.set_xlabel(str(part["unit"].iloc[0]))
-            panel.set_xticks(
-                size, [f"{value:.3g}" if value < 1000 else f"{value:,.0f}" for value in size]
-            )
+            # three digits of a large number would be written with an exponent
+            names = [f"{value:.3g}" if value < 1000 else f"{value:,.0f}" for value in size]
+            panel.set_xticks(size, names)
             panel.set_xticks([], minor=True)
             panel.grid(True, which="major", linewidth=0.3, color="#dddddd")
         style.label_data(figure, label)

@@ -29,22 +29,20 @@ from iam_writer import ArchiveRecording, TrackedBody, new_archive, write_recordi
 
 _BOX, _PLANE = "Box006", "ConveyorPart001"
 _MEGABYTE = 1e6
-_OTHERS = tuple(
-    f"Other{number:03d}" for number in range(6)
-)  # tracked, too, in such archives, and passed over
-_BYTES_PER_FRAME = (
-    2 * 16 * 4 + 4
-)  # of what is read, as stored: float32 matrices of box and plane, float32 time
-_SHORT = 100  # frames
-_POSITION_NOISE, _ANGLE_NOISE = (
-    1e-3,
-    5e-3,
-)  # m and rad; larger than a camera's, so that poses compress little
+# tracked, too, in such archives, and passed over
+_OTHERS = tuple(f"Other{number:03d}" for number in range(6))
+# of what is read, as stored: float32 matrices of box and plane, float32 time
+_BYTES_PER_FRAME = 2 * 16 * 4 + 4
+# frames
+_SHORT = 100
+# m and rad; larger than a camera's, so that poses compress little
+_POSITION_NOISE, _ANGLE_NOISE = 1e-3, 5e-3
 
 
 def _tracked(random: np.random.Generator, n_frames: int) -> TrackedBody:
     position = np.array([0.3, 0.1, 0.05]) + _POSITION_NOISE * random.normal(size=(n_frames, 3))
-    return TrackedBody(position, rotations.exp(_ANGLE_NOISE * random.normal(size=(n_frames, 3))))
+    turns = _ANGLE_NOISE * random.normal(size=(n_frames, 3))
+    return TrackedBody(position, rotations.exp(turns))
 
 
 def write_large(path: str, n_frames: int, archive_bytes: float) -> None:
@@ -68,9 +66,9 @@ def write_large(path: str, n_frames: int, archive_bytes: float) -> None:
 
 def peak_bytes() -> float:
     """The most memory that this process has had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
-        1.0 if sys.platform == "darwin" else 1024.0
-    )
+    # macOS counts bytes, Linux KiB
+    unit = 1.0 if sys.platform == "darwin" else 1024.0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _convert(archive: str, motion: str) -> None:

@@ -32,7 +32,9 @@ from contactid.tossing.simulate.sweep import sweep
 
 _GRID = Grid(grid_values(0.0, 1.0, 0.05), grid_values(0.0, 1.0, 0.05))
 _SAMPLED_TOSSES = 100
+# friction and restitution of the cube, about
 _IDENTIFIED = (0.2, 0.1)
+# the fastest counts: other processes can only slow one down
 _REPEATS = 3
 _MUJOCO_PARAMETERS = np.array(["friction", "timeconst", "dampratio"])
 
@@ -49,6 +51,7 @@ def damping_ratio(restitution: float) -> float:
     """The damping ratio of a linear oscillator whose rebound has this restitution."""
     if restitution <= 0.0:
         return 1.0
+    # MuJoCo takes no oscillator without damping
     decay = -np.log(min(restitution, 0.999)) / np.pi
     return float(decay / np.sqrt(1.0 + decay**2))
 
@@ -65,7 +68,8 @@ def speed_rows(problem: Problem, everything: Problem, mujoco_python: str) -> lis
     mu, e_n = _GRID.pairs()
     one = (np.array([_IDENTIFIED[0]]), np.array([_IDENTIFIED[1]]))
     body, options = problem.body, problem.options
-    sweep(body, sample[:1], *one, options)  # compile
+    # compile
+    sweep(body, sample[:1], *one, options)
     steps, all_steps = (
         sum(len(toss.position) - 1 for toss in tosses) for tosses in (sample, everything.measured)
     )
@@ -73,10 +77,11 @@ def speed_rows(problem: Problem, everything: Problem, mujoco_python: str) -> lis
     ours_executed = _fastest(lambda: sweep(body, sample, mu, e_n, options, share=False))
     ours_point = _fastest(lambda: sweep(body, sample, *one, options, share=False), 20)
     peer = peer_problem(problem, _SAMPLED_TOSSES)
+    # MuJoCo asks for two steps at the least
     time_constant = 3.0 * options.time_step
-    grid_pairs = [
-        (float(a), time_constant, damping_ratio(float(b))) for a, b in zip(mu, e_n, strict=True)
-    ]
+    grid_pairs = []
+    for friction, restitution in zip(mu.tolist(), e_n.tolist(), strict=True):
+        grid_pairs.append((friction, time_constant, damping_ratio(restitution)))
     grid_answer = ask_mujoco(mujoco_python, peer, 1, grid_pairs)
     point_pair = (_IDENTIFIED[0], time_constant, damping_ratio(_IDENTIFIED[1]))
     point_answer = ask_mujoco(mujoco_python, peer, 1, [point_pair] * 20)
@@ -132,8 +137,10 @@ def memory_row(problem: Problem) -> dict[str, Any]:
     before = peak_bytes()
     sweep(problem.body, sample, large, np.zeros(4410), problem.options)
     result = 3 * 8 * len(sample) * (large.size - small.size) / 1024.0**2
-    return {"quantity": f"peak memory growth, grid 21 to 4410 points (MB; result {result:.1f} MB)",
-            "contactid_s": (peak_bytes() - before) / 1024.0**2}  # fmt: skip
+    return {
+        "quantity": f"peak memory growth, grid 21 to 4410 points (MB; result {result:.1f} MB)",
+        "contactid_s": (peak_bytes() - before) / 1024.0**2,
+    }
 
 
 def tosses_there(mirror: str) -> bool:

@@ -22,7 +22,8 @@ COLUMNS = (
     "study", "stage", "jobs", "seconds", "cpu_seconds", "peak_MB", "throughput", "unit", "ours_seconds", "peer",
     "peer_seconds", "peer_over_ours", "note",
 )  # fmt: skip
-_SHARED = "all"  # stages that belong to no study
+# stages that belong to no study
+_SHARED = "all"
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,8 @@ def _grid(file: Path) -> float:
     if file.stem.endswith(".finest"):
         return 0.0
     with xr.open_dataset(file, engine="h5netcdf") as sweep:
-        return (
-            sweep.sizes.get("toss", 0) * sweep.sizes["friction_mu"] * sweep.sizes["restitution_e_n"]
-        )
+        n_points = sweep.sizes["friction_mu"] * sweep.sizes["restitution_e_n"]
+        return sweep.sizes.get("toss", 0) * n_points
 
 
 _ITEMS: Mapping[str, Items] = {
@@ -71,22 +71,22 @@ def stage_rows(run: str | Path) -> pd.DataFrame:
     root = Path(run)
     rows = []
     for stage, part in read_benchmarks(root).groupby("rule"):
-        cpu, items = float(part["cpu_seconds"].sum()), _ITEMS.get(str(stage))
-        throughput, unit = (
-            60.0 * len(part) / max(float(part["seconds"].sum()), 1e-9),
-            "jobs per minute",
-        )
+        cpu = float(part["cpu_seconds"].sum())
+        wall = float(part["seconds"].sum())
+        # a job too short to be measured has no time at all
+        throughput, unit = 60.0 * len(part) / max(wall, 1e-9), "jobs per minute"
+        items = _ITEMS.get(str(stage))
         if items is not None and cpu > 0.0:
-            done = sum(items.count(file) for file in root.glob(items.files))
-            throughput, unit = done / cpu * (60.0 if "minute" in items.unit else 1.0), items.unit
+            n_done = sum(items.count(file) for file in root.glob(items.files))
+            per = 60.0 if "minute" in items.unit else 1.0
+            throughput, unit = per * n_done / cpu, items.unit
+        study = str(stage).partition("_")[0]
         rows.append(
             {
-                "study": next(
-                    (study for study in STUDIES if str(stage).startswith(f"{study}_")), _SHARED
-                ),
+                "study": study if study in STUDIES else _SHARED,
                 "stage": stage,
                 "jobs": len(part),
-                "seconds": float(part["seconds"].sum()),
+                "seconds": wall,
                 "cpu_seconds": cpu,
                 "peak_MB": float(part["memory_mb"].max()),
                 "throughput": throughput,
@@ -116,15 +116,14 @@ def peer_rows(run: str | Path) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for (study, stage), (file, read) in tables.items():
         path = Path(run) / file
-        found = read(read_csv(path)) if path.is_file() else []
-        reason = (
-            "no two solvers converged on the same problem"
-            if path.is_file()
-            else f"the run has no {file}"
-        )
-        rows += [peer_row(study, stage, *row) for row in found] or [
-            missing_peer(study, stage, reason)
-        ]
+        if not path.is_file():
+            rows.append(missing_peer(study, stage, f"the run has no {file}"))
+            continue
+        timed = read(read_csv(path))
+        rows += [peer_row(study, stage, *peer) for peer in timed]
+        if not timed:
+            reason = "no two solvers converged on the same problem"
+            rows.append(missing_peer(study, stage, reason))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -150,32 +149,23 @@ def missing_peer(study: str, stage: str, reason: str) -> dict[str, Any]:
 
 def _nlp_step(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:
     row = table.iloc[0]
-    note = (
-        f"exact step against the paper's nonlinear program on IPOPT, h = {row['time_step_ms']:g} ms"
-    )
-    return [
-        (
-            float(row["seconds_per_step_exact"]),
-            "nonlinear program",
-            float(row["seconds_per_step_nlp"]),
-            note,
-        )
-    ]
+    step = f"h = {row['time_step_ms']:g} ms"
+    note = f"exact step against the paper's nonlinear program on IPOPT, {step}"
+    ours, theirs = float(row["seconds_per_step_exact"]), float(row["seconds_per_step_nlp"])
+    return [(ours, "nonlinear program", theirs, note)]
 
 
 def _reformulations(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:
-    rows = table[
-        (table["throws"] == table["throws"].iloc[0]) & (table["start"] == table["start"].iloc[0])
-    ]
-    first, *others = rows.to_dict("records")
-    against = f"against {first['reformulation']}"
-    return [
-        (
-            float(first["seconds_median"]), row["reformulation"], float(row["seconds_median"]),
-            f"{against}; {int(row['n_converged'])} of {int(row['n'])} converged",
-        )
-        for row in others
-    ]  # fmt: skip
+    first = table.iloc[0]
+    # of the same throws from the same start
+    is_alike = (table["throws"] == first["throws"]) & (table["start"] == first["start"])
+    ours = float(first["seconds_median"])
+    peers = []
+    for row in table[is_alike].to_dict("records")[1:]:
+        converged = f"{int(row['n_converged'])} of {int(row['n'])} converged"
+        note = f"against {first['reformulation']}; {converged}"
+        peers.append((ours, row["reformulation"], float(row["seconds_median"]), note))
+    return peers
 
 
 def _estimate(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:

@@ -39,43 +39,48 @@ _CITATION = re.compile(
     rf"(?:,? \(?{_NAME}\)|(?: of the|,)? \(?{_NAME}(?: study's)? paper\b)?"
 )
 
-Equation = tuple[str, int]  # study and number
-Table = dict[Equation, tuple[str, str]]  # what it says, and the reason why nothing has it
-Places = dict[
-    Equation, list[tuple[str, str]]
-]  # module:definition, and its file relative to the package
+#: Study and number.
+Equation = tuple[str, int]
+#: What it says, and the reason why nothing has it.
+Table = dict[Equation, tuple[str, str]]
+#: module:definition, and its file relative to the package.
+Places = dict[Equation, list[tuple[str, str]]]
 
 
 def numbers(listed: str) -> list[int]:
     """Numbers of a list such as "7 to 11 and 16"."""
-    found: list[int] = []
+    listed_numbers: list[int] = []
     for last, single in re.findall(r"to (\d+)|(\d+)", listed):
-        found += [int(single)] if single else range(found[-1] + 1, int(last) + 1)
-    return found
+        if single:
+            listed_numbers.append(int(single))
+        else:
+            listed_numbers += range(listed_numbers[-1] + 1, int(last) + 1)
+    return listed_numbers
 
 
 def citations(text: str) -> list[Equation]:
     """Equations that a text cites, in its order; the study is empty where no paper is named beside
     the number.
     """
-    found = []
+    cited = []
+    # a citation may go over a line's end
     for match in _CITATION.finditer(" ".join(text.split())):
         before, one, several, after, of_paper = match.groups()
         study = (before or after or of_paper or "").replace("-", "")
-        found += [(study, number) for number in numbers(one or several)]
-    return found
+        cited += [(study, number) for number in numbers(one or several)]
+    return cited
 
 
 def definitions(node: ast.AST, name: str = "") -> Iterator[tuple[str, str]]:
     """Name and docstrings of a module (""), its classes and functions (".name"), and what they hold
     (".name.name").
     """
-    values = [
-        statement.value
-        for statement in getattr(node, "body", [])
-        if isinstance(statement, ast.Expr)
-    ]
-    yield name, "\n".join(str(value.value) for value in values if isinstance(value, ast.Constant))
+    texts = []
+    for statement in getattr(node, "body", []):
+        # also those that stand below a constant
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            texts.append(str(statement.value.value))
+    yield name, "\n".join(texts)
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield from definitions(child, f"{name}.{child.name}")
@@ -87,17 +92,20 @@ def cited_in(source: str, folder: str) -> dict[Equation, list[str]]:
     """
     cited = {name: citations(text) for name, text in definitions(ast.parse(source))}
     named = {paper for equations in cited.values() for paper, _ in equations if paper}
-    own = folder if folder in TITLES else named.pop() if len(named) == 1 else ""
+    own = folder if folder in TITLES else ""
+    # a file outside of the studies
+    if not own and len(named) == 1:
+        own = named.pop()
     places: dict[Equation, list[str]] = {}
     for name, equations in cited.items():
         for equation in dict.fromkeys((paper or own, number) for paper, number in equations):
             places.setdefault(equation, []).append(name)
-    return {
-        equation: [
-            name for name in names if not any(other.startswith(f"{name}.") for other in names)
-        ]
-        for equation, names in places.items()
-    }
+    innermost: dict[Equation, list[str]] = {}
+    for equation, names in places.items():
+        for name in names:
+            if not any(other.startswith(f"{name}.") for other in names):
+                innermost.setdefault(equation, []).append(name)
+    return innermost
 
 
 def all_places(package: Path = ROOT / "workflow/contactid") -> Places:
@@ -112,31 +120,29 @@ def all_places(package: Path = ROOT / "workflow/contactid") -> Places:
     return {equation: sorted(labels) for equation, labels in places.items()}
 
 
-def read_equations(file: Path = EQUATIONS) -> Table:
+def read_equations() -> Table:
     """The list of the papers' equations."""
-    with file.open(encoding="utf-8", newline="") as lines:
-        return {
-            (row["study"], int(row["equation"])): (row["what"], row["reason"])
-            for row in csv.DictReader(lines)
-        }
+    equations = {}
+    with EQUATIONS.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            equation = (row["study"], int(row["equation"]))
+            equations[equation] = (row["what"], row["reason"])
+    return equations
 
 
 def problems(equations: Table, places: Places) -> list[str]:
     """What is wrong: numbers that aren't in the list, equations with neither place nor reason, or
     with both.
     """
-    unknown = sorted(set(places) - set(equations))
-    found = [
-        f"{label} cites eq. {key[1]} of {key[0] or 'no paper'}"
-        for key in unknown
-        for label, _ in places[key]
-    ]
-    for key, (_, reason) in equations.items():
-        if bool(reason) == (key in places):
-            found.append(
-                f"{key[0]}, eq. {key[1]}: {'delete its reason' if reason else 'no docstring names it'}"
-            )
-    return found
+    wrong = []
+    for study, number in sorted(set(places) - set(equations)):
+        for label, _ in places[study, number]:
+            wrong.append(f"{label} cites eq. {number} of {study or 'no paper'}")
+    for (study, number), (_, reason) in equations.items():
+        if bool(reason) == ((study, number) in places):
+            remedy = "delete its reason" if reason else "no docstring names it"
+            wrong.append(f"{study}, eq. {number}: {remedy}")
+    return wrong
 
 
 def page(equations: Table, places: Places) -> str:
@@ -144,14 +150,13 @@ def page(equations: Table, places: Places) -> str:
     lines = [INTRODUCTION]
     for study, title in TITLES.items():
         lines += ["", f"## {title}", "", "| Eq. | What it says | Where |", "|---|---|---|"]
-        for (of, number), (what, reason) in equations.items():
-            links = [
-                f"[{label}](../workflow/contactid/{file})"
-                for label, file in places.get((of, number), [])
-            ]
-            lines += (
-                [f"| {number} | {what} | {'<br>'.join(links) or reason} |"] if of == study else []
-            )
+        for (paper, number), (what, reason) in equations.items():
+            if paper != study:
+                continue
+            links = []
+            for label, file in places.get((paper, number), []):
+                links.append(f"[{label}](../workflow/contactid/{file})")
+            lines.append(f"| {number} | {what} | {'<br>'.join(links) or reason} |")
     return "\n".join(lines) + "\n"
 
 

@@ -29,18 +29,26 @@ from contactid.tossing.simulate.box import ContactParameters
 
 ROOT = Path(__file__).parents[1]
 SPLITS = ROOT / "workflow/resources/stored/tossing_splits/table.csv"
-SHARE = 0.7  # of the tosses identify, as in the stored splits
+# of the tosses identify, as in the stored splits
+SHARE = 0.7
 LAW = "incremental"
 VARIANT = Variant("toss", "flight_fit", 16, LAW, "newton", refine=True, calibrated=True)
 
-_WIDTH, _HEIGHT, _CURVE = 720, 400, 70  # px: the picture, and the curve of errors below the scene
-_MARGIN = 14  # px
-_SLOWER, _PAUSE = 5.0, 1.5  # times slower than real, so that impacts are seen; s at the end
-_ASIDE, _ELEVATION = 18.0, 22.0  # degrees: as the report's player looks across the way
-_GRID = 100.0  # mm between the lines on the ground
+# px: the picture, and the curve of errors below the scene
+_WIDTH, _HEIGHT, _CURVE = 720, 400, 70
+# px
+_MARGIN = 14
+# times slower than real, so that impacts are seen; s at the end
+_SLOWER, _PAUSE = 5.0, 1.5
+# degrees: as the report's player looks across the way
+_ASIDE, _ELEVATION = 18.0, 22.0
+# mm between the lines on the ground
+_GRID = 100.0
 _INK, _QUIET, _GROUND, _LINES = "#1c1c1c", "#555555", "#eef1f4", "#d3d9df"
-_MEASURED, _PREDICTED = "#0072b2", "#c04a00"  # the report's player's
-_INSTANTS = 5  # of a still picture
+# the report's player's
+_MEASURED, _PREDICTED = "#0072b2", "#c04a00"
+# of a still picture
+_INSTANTS = 5
 #: Faces are lighter or darker by where they look, so that a turn of the box is seen.
 _DARKEST = 0.45
 
@@ -214,9 +222,8 @@ def _points(flat: np.ndarray) -> str:
 def _shape(parent: ET.Element, name: str, **attributes: Any) -> ET.Element:
     if name == "polyline":
         attributes["fill"] = "none"
-    attributes = (
-        {"stroke-linejoin": "round", **attributes} if "stroke" in attributes else attributes
-    )
+    if "stroke" in attributes:
+        attributes = {"stroke-linejoin": "round", **attributes}
     return ET.SubElement(parent, name, {key: str(value) for key, value in attributes.items()})
 
 

@@ -5,6 +5,7 @@ marker.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import yaml
 from contactid.core.errors import ContactIdError
 from contactid.output.claims import NO_RESULT, WEAKEST_FIRST, judged_claims, read_claims
 from contactid.output.comparison import SCALES, STATEMENT, comparable, counted
+from contactid.output.grids import plain
 from contactid.output.stored import RECORD, TABLE
 from contactid.output.verdicts import (
     BASES,
@@ -40,7 +42,8 @@ ACCEPTED = "workflow/resources/verdicts/default.csv"
 STORED = "workflow/resources/stored"
 MISSING = "workflow/resources/missing.csv"
 OWN_THROWS = "workflow/resources/own_throws.csv"
-_HALF_WITHIN = 0.674  # standard deviations within which half of all normal departures lie
+# standard deviations within which half of all normal departures lie
+_HALF_WITHIN = 0.674
 OWN_IMPACTS = "workflow/resources/own_impacts.csv"
 OWN_ARMS = "workflow/resources/own_arms.csv"
 OWN_REAL_THROWS = "workflow/resources/own_real_throws.csv"
@@ -62,31 +65,26 @@ BENCHMARK = {
     "stays": "stays",
 }
 KEY = ["study", "artefact", "quantity", "condition"]
-_MOST = 2  # pairs of printed and found numbers that an entry lists
+# pairs of printed and reproduced numbers that an entry lists
+_MOST = 2
 
 
 def all_tables(root: Path) -> dict[str, str]:
     """Every table, by the name of its marker."""
     return {
-        "table_of_verdicts": _table(
-            ["verdict", "when"], [[f"`{name}`", MEANINGS[name]] for name in VERDICTS]
-        ),
-        "table_of_bases": _table(
-            ["basis", "what ours rests on"], [[f"`{name}`", told] for name, told in BASES.items()]
-        ),
-        "table_of_origins": _table(
-            ["origin", "where the data come from"],
-            [[f"`{name}`", told] for name, told in ORIGINS.items()],
-        ),
+        "table_of_verdicts": _explained("verdict | when", MEANINGS),
+        "table_of_bases": _explained("basis | what ours rests on", BASES),
+        "table_of_origins": _explained("origin | where the data come from", ORIGINS),
         "table_of_scales": _table(
-            ["unit", "tried in place of 0"], [[u, f"+- {size:g}"] for u, size in SCALES.items()]
+            "unit | tried in place of 0",
+            [[unit, f"+- {size:g}"] for unit, size in SCALES.items()],
         ),
         "table_of_counts": counts(_read(root / ACCEPTED)),
         "table_of_sentences": sentences(root),
         "table_of_papers": papers(root),
         "table_of_differences": differences(entries(root), differing(root)),
         "table_of_missing": _table(
-            ["study", "artefact", "verdict", "numbers", "what is missing"],
+            "study | artefact | verdict | numbers | what is missing",
             _read(root / MISSING).values.tolist(),
         ),
         "table_of_own_throws": own_throws(pd.read_csv(root / OWN_THROWS)),
@@ -116,16 +114,11 @@ def own_regions(counted: pd.DataFrame) -> str:
         elsewhere = f"{widest['other_face_covered']} of {one['n_tosses'] - one['face_right']}"
         kind = f"{'real' if tosses == 'public' else f'twins, {tosses}'} ({one['n_tosses']})"
         rows.append([kind, f"{scheme} ({one['law']})", *held, naive, area, right, elsewhere])
-    head = [
-        "tosses",
-        "scheme (law)",
-        "50 % hold",
-        "80 %",
-        "90 %",
-        "90 % without model error",
-        "median area of 90 %",
-    ]
-    return _table([*head, "on the most probable face (expected)", "of the others 90 % hold"], rows)
+    headings = (
+        "tosses | scheme (law) | 50 % hold | 80 % | 90 % | 90 % without model error | "
+        "median area of 90 % | on the most probable face (expected) | of the others 90 % hold"
+    )
+    return _table(headings, rows)
 
 
 def _share(count: int, n: int) -> str:
@@ -139,24 +132,25 @@ def own_throws(scored: pd.DataFrame) -> str:
     expect and two naive answers (medians, %).
     """
     rows = []
-    for kind, of in scored.groupby("kind", sort=False):
-        found = of[of["answered"].astype(bool)]
-        medians = [found[f"{name}departure_pct"].median() for name in ("", "uniform_", "impact_")]
-        stated = 100.0 * (found["error_mm2"] / found["truth_mm2"]).median()
-        medians.insert(1, _HALF_WITHIN * stated)
-        off = [f"{value:.{0 if value >= 10.0 else 1}f} %" for value in medians]
-        held = [_held(found[name]) for name in ("held", "mu_held", "radius_held")]
-        rows.append([str(kind), f"{len(found)} of {len(of)}", *off[:2], *held, *off[2:]])
-    head = [
-        "throws",
-        "answered",
-        "J/m is off by",
-        "its errors let expect",
-        "its interval holds",
-        "that of mu",
-        "that of the radius",
-    ]
-    return _table([*head, "a uniform body is off by", "one impact (eq. 31) by"], rows)
+    for kind, throws in scored.groupby("kind", sort=False):
+        answered = throws[throws["answered"].astype(bool)]
+        ours, *naive = (
+            answered[f"{name}departure_pct"].median() for name in ("", "uniform_", "impact_")
+        )
+        stated = 100.0 * (answered["error_mm2"] / answered["truth_mm2"]).median()
+        off = [_percent(value) for value in (ours, _HALF_WITHIN * stated, *naive)]
+        held = [_held(answered[name]) for name in ("held", "mu_held", "radius_held")]
+        rows.append([str(kind), f"{len(answered)} of {len(throws)}", *off[:2], *held, *off[2:]])
+    headings = (
+        "throws | answered | J/m is off by | its errors let expect | its interval holds | "
+        "that of mu | that of the radius | a uniform body is off by | one impact (eq. 31) by"
+    )
+    return _table(headings, rows)
+
+
+def _percent(value: float) -> str:
+    # about two digits of it
+    return f"{value:.0f} %" if value >= 10.0 else f"{value:.1f} %"
 
 
 def own_real_throws(scored: pd.DataFrame) -> str:
@@ -178,8 +172,8 @@ def own_real_throws(scored: pd.DataFrame) -> str:
                 _held(answered["held"]),
             ]
         )
-    head = ["stated", "answered", "J/m is off by", "its errors let expect", "within 5 %"]
-    return _table([*head, "its interval holds"], rows)
+    headings = "stated | answered | J/m is off by | its errors let expect | within 5 %"
+    return _table(f"{headings} | its interval holds", rows)
 
 
 def own_boxes(scored: pd.DataFrame) -> str:
@@ -212,19 +206,12 @@ def own_boxes(scored: pd.DataFrame) -> str:
                 f"{', '.join(regions)} of {within['n_used'].sum():.0f}" if len(within) else "",
             ]
         )
-    head = [
-        "tosses",
-        "answered",
-        "mu is off by",
-        "without calibration by",
-        "its interval holds",
-        "e_N is off by",
-        "its interval holds",
-        "those of the centre",
-        "of the moments",
-        "regions of 50, 80, 90 % hold",
-    ]
-    return _table(head, rows)
+    headings = (
+        "tosses | answered | mu is off by | without calibration by | its interval holds | "
+        "e_N is off by | its interval holds | those of the centre | of the moments | "
+        "regions of 50, 80, 90 % hold"
+    )
+    return _table(headings, rows)
 
 
 def own_conventions(scored: pd.DataFrame) -> str:
@@ -243,8 +230,11 @@ def own_conventions(scored: pd.DataFrame) -> str:
                 f"{int(right.isin(['refused', 'named']).sum())} of {len(right)}",
             ]
         )
-    head = ["command", "refused by name", "answered within two errors", "refused without its name"]
-    return _table([*head, "answered wrongly", "right recordings refused"], rows)
+    headings = (
+        "command | refused by name | answered within two errors | refused without its name | "
+        "answered wrongly | right recordings refused"
+    )
+    return _table(headings, rows)
 
 
 def own_impacts(scored: pd.DataFrame) -> str:
@@ -261,10 +251,11 @@ def own_impacts(scored: pd.DataFrame) -> str:
             errors += [f"{error_x.mean():.1f}, {error_x.max():.1f}", f"{error_z.mean():.1f}"]
         held = [_held(answered[f"held_{component}"]) for component in "xz"]
         rows.append([str(kind), f"{len(answered)} of {len(of_kind)}", *errors, *held])
-    head = ["arms", "answered", "v_x+ is off by: mean, worst", "v_z+ by"]
-    head += ["the paper's one mode: v_x+", "v_z+", "as if nothing happened: v_x+", "v_z+"]
-    head += ["intervals hold v_x+", "v_z+"]
-    return _table(head, rows)
+    headings = (
+        "arms | answered | v_x+ is off by: mean, worst | v_z+ by | the paper's one mode: v_x+ | "
+        "v_z+ | as if nothing happened: v_x+ | v_z+ | intervals hold v_x+ | v_z+"
+    )
+    return _table(headings, rows)
 
 
 def stored(root: Path, name: str) -> list[str]:
@@ -279,55 +270,54 @@ def benchmark(rows: pd.DataFrame) -> str:
     """
     lines = []
     for row in rows.sort_values("start", kind="stable").to_dict("records"):
-        errors = [
-            f"{row[f'{name}_{unit}']:.1f} +- {row[f'{name}_sd']:.1f}"
-            for name, unit in (("position", "pct"), ("rotation", "deg"))
-        ]
+        errors = []
+        for name, unit in (("position", "pct"), ("rotation", "deg")):
+            errors.append(f"{row[f'{name}_{unit}']:.1f} +- {row[f'{name}_sd']:.1f}")
         loss = "" if pd.isna(row["loss"]) else f"{row['loss']:.3f}"
         time = "" if pd.isna(row["us_per_step"]) else f"{row['us_per_step']:.2g}"
         name = BENCHMARK[row["row"]] + (", start fitted" if row["start"] != "file" else "")
         lines.append([name, str(row["body"]), *errors, loss, time])
-    head = ["simulator", "body", "position, %", "rotation, degrees", "test loss", "us a step"]
-    return _table(head, lines)
+    headings = "simulator | body | position, % | rotation, degrees | test loss | us a step"
+    return _table(headings, lines)
 
 
 def few_tosses(curve: pd.DataFrame) -> str:
     """Test losses against the number of tosses, by both laws."""
     rows = []
     for law, part in curve.groupby("law", sort=False):
-        told = [
-            f"{row['test_loss']:.2f} ({row['test_loss_least']:.2f} to {row['test_loss_most']:.2f})"
-            if row["draws"] > 1
-            else f"{row['test_loss']:.2f}"
-            for row in part.to_dict("records")
-        ]
-        rows.append([str(law), *told])
-    return _table(
-        ["law", *(f"{number} tosses" for number in dict.fromkeys(curve["n_tosses"]))], rows
-    )
+        losses = []
+        for row in part.to_dict("records"):
+            loss = f"{row['test_loss']:.2f}"
+            if row["draws"] > 1:
+                loss += f" ({row['test_loss_least']:.2f} to {row['test_loss_most']:.2f})"
+            losses.append(loss)
+        rows.append([str(law), *losses])
+    numbers = [f"{number} tosses" for number in dict.fromkeys(curve["n_tosses"])]
+    return _table(" | ".join(["law", *numbers]), rows)
 
 
-def _held(told: pd.Series) -> str:
-    known = told.dropna()
-    return f"{known.astype(bool).sum()} of {len(known)}" if len(known) else ""
+def _held(is_held: pd.Series) -> str:
+    """Of how many intervals that there are how many hold."""
+    intervals = is_held.dropna().astype(bool)
+    return f"{intervals.sum()} of {len(intervals)}" if len(intervals) else ""
 
 
 def counts(accepted: pd.DataFrame) -> str:
     """How many numbers of each study have which verdict, those that could have failed first."""
     verdicts = counted(accepted).groupby("study", sort=False)["verdict"]
     rows = [[str(study), *(str((of == name).sum()) for name in VERDICTS)] for study, of in verdicts]
-    return _table(["study", *(name.replace("_", " ") for name in VERDICTS)], rows)
+    return _table(" | ".join(["study", *map(plain, VERDICTS)]), rows)
 
 
 def judged_sentences(root: Path) -> dict[str, pd.DataFrame]:
     """What comes of each paper's sentences by the accepted verdicts, by study."""
     accepted = _read(root / ACCEPTED)
-    found = {}
+    judged = {}
     for study, checks in accepted.groupby("study", sort=False):
         ledger = root / f"workflow/resources/published/{study}_claims.yaml"
         if ledger.is_file():
-            found[str(study)] = judged_claims(str(study), read_claims(ledger), checks)
-    return found
+            judged[str(study)] = judged_claims(str(study), read_claims(ledger), checks)
+    return judged
 
 
 def sentences(root: Path) -> str:
@@ -337,7 +327,7 @@ def sentences(root: Path) -> str:
     for study, claims in judged_sentences(root).items():
         counts = [str((claims["verdict"] == verdict).sum()) for verdict in order]
         rows.append([study, str(len(claims)), *counts])
-    return _table(["study", "sentences", *(name.replace("_", " ") for name in order)], rows)
+    return _table(" | ".join(["study", "sentences", *map(plain, order)]), rows)
 
 
 #: What a reader of one line wants of a sentence, by the verdicts that mean it.
@@ -357,15 +347,15 @@ def papers(root: Path) -> str:
     for study, claims in judged_sentences(root).items():
         counts = [str(claims["verdict"].isin(verdicts).sum()) for verdicts in _PLAINLY.values()]
         rows.append([study, str(len(claims)), *counts])
-    return _table(["study", "sentences", *_PLAINLY], rows)
+    return _table(" | ".join(["study", "sentences", *_PLAINLY]), rows)
 
 
 def entries(root: Path) -> list[dict[str, str]]:
     """Why numbers differ, written by hand: study, artefact, quantity and condition (patterns),
     printed, why.
     """
-    told = yaml.safe_load((root / DIFFERENCES).read_text(encoding="utf-8"))
-    return [{"artefact": "*", "quantity": "*", "condition": "*", **entry} for entry in told]
+    listed = yaml.safe_load((root / DIFFERENCES).read_text(encoding="utf-8"))
+    return [{"artefact": "*", "quantity": "*", "condition": "*", **entry} for entry in listed]
 
 
 def differing(root: Path) -> pd.DataFrame:
@@ -393,43 +383,43 @@ def matched(entry: dict[str, str], rows: pd.DataFrame) -> pd.Series:
     )
 
 
-def differences(told: list[dict[str, str]], rows: pd.DataFrame) -> str:
+def differences(reasons: list[dict[str, str]], rows: pd.DataFrame) -> str:
     """The table of what differs and why.
 
     Raises
     ------
     ContactIdError : where an entry has no row, or a row not exactly one entry; names them all
     """
-    mine = [matched(entry, rows) for entry in told]
-    wrong = [
-        f"no number differs for '{entry['printed']}'"
-        for entry, of in zip(told, mine, strict=True)
-        if not of.any()
-    ]
+    matches = [matched(entry, rows) for entry in reasons]
+    wrong, lines = [], []
+    for entry, is_about in zip(reasons, matches, strict=True):
+        if not is_about.any():
+            wrong.append(f"no number differs for '{entry['printed']}'")
+        title = f"{entry['study']}, {entry['printed']}"
+        lines.append([title, _found(rows[is_about]), entry["why"]])
     for place, (_, row) in enumerate(rows.iterrows()):
-        if (about := sum(bool(of.iloc[place]) for of in mine)) != 1:
-            wrong.append(f"{about} entries are about {', '.join(row[name] for name in KEY)}")
+        count = sum(bool(is_about.iloc[place]) for is_about in matches)
+        if count != 1:
+            wrong.append(f"{count} entries are about {', '.join(row[name] for name in KEY)}")
     if wrong:
         raise ContactIdError(
             f"{DIFFERENCES}: {'; '.join(wrong)}",
             "each row that differs needs one entry, each entry a row",
         )
-    lines = [
-        [f"{entry['study']}, {entry['printed']}", _found(rows[of]), entry["why"]]
-        for entry, of in zip(told, mine, strict=True)
-    ]
-    return _table(["printed", "found", "why"], lines)
+    return _table("printed | found | why", lines)
 
 
 def _found(rows: pd.DataFrame) -> str:
-    """The first pairs of printed and found numbers, and how many more there are."""
+    """The first pairs of printed and reproduced numbers, and how many more there are."""
     if (rows["unit"] == STATEMENT).all():
         return "doesn't hold" if len(rows) == 1 else f"doesn't hold in {len(rows)} cases"
-    pairs = [
-        f"{row['value']} -> {float(row['reproduced']):.4g} {row['unit'] if row['unit'] != '1' else ''}".strip()
-        for _, row in rows.head(_MOST).iterrows()
-    ]
-    return "; ".join(pairs) + (f"; and {len(rows) - _MOST} more" if len(rows) > _MOST else "")
+    parts = []
+    for row in rows.head(_MOST).to_dict("records"):
+        unit = "" if row["unit"] == "1" else row["unit"]
+        parts.append(f"{row['value']} -> {float(row['reproduced']):.4g} {unit}".strip())
+    if len(rows) > _MOST:
+        parts.append(f"and {len(rows) - _MOST} more")
+    return "; ".join(parts)
 
 
 def take_missing(root: Path) -> None:
@@ -439,13 +429,16 @@ def take_missing(root: Path) -> None:
     checks = root / "results/default/checks.csv"
     table = _read(checks) if checks.is_file() else pd.DataFrame({"study": []})
     if set(_read(root / ACCEPTED)["study"]) <= set(table["study"]):
-        lacking = table[~comparable(table)].groupby(["study", "artefact", "verdict"], sort=False)[
-            "note"
-        ]
-        rows = [(*key, len(notes), "; ".join(dict.fromkeys(name for note in notes for name in _lacked(note))))
-                for key, notes in lacking]  # fmt: skip
-        found = pd.DataFrame(rows, columns=["study", "artefact", "verdict", "numbers", "missing"])
-        found.to_csv(root / MISSING, index=False, lineterminator="\n")
+        key = ["study", "artefact", "verdict"]
+        rows = []
+        for values, lacking in table[~comparable(table)].groupby(key, sort=False):
+            # a dictionary without values: a set that keeps its order
+            names: dict[str, None] = {}
+            for note in lacking["note"]:
+                names |= dict.fromkeys(_lacked(note))
+            rows.append((*values, len(lacking), "; ".join(names)))
+        missing = pd.DataFrame(rows, columns=[*key, "numbers", "missing"])
+        missing.to_csv(root / MISSING, index=False, lineterminator="\n")
 
 
 def _lacked(note: str) -> list[str]:
@@ -463,6 +456,13 @@ def _read(file: Path) -> pd.DataFrame:
     return pd.read_csv(file, dtype=str, keep_default_na=False)
 
 
-def _table(headings: list[str], rows: list[list[str]]) -> str:
-    lines = ["| " + " | ".join(map(str, cells)) + " |" for cells in [headings, *rows]]
-    return "\n\n" + "\n".join([lines[0], "|" + "---|" * len(headings), *lines[1:]]) + "\n\n"
+def _explained(headings: str, meanings: Mapping[str, str]) -> str:
+    """A table of names, as code, and what each means."""
+    return _table(headings, [[f"`{name}`", meaning] for name, meaning in meanings.items()])
+
+
+def _table(headings: str, rows: list[list[str]]) -> str:
+    """A table of these cells; its headings are one line of Markdown."""
+    rule = "---|" * (headings.count("|") + 1)
+    lines = [f"| {' | '.join(map(str, cells))} |" for cells in rows]
+    return "\n\n" + "\n".join([f"| {headings} |", f"|{rule}", *lines]) + "\n\n"

@@ -32,14 +32,10 @@ def _data() -> str:
 
 
 def _server() -> str:
-    tool = (
-        Path(os.environ.get("FOURTU_SERVER") or ROOT / "../shared/tools/4tu-server") / "server.sh"
-    )
-    return (
-        ""
-        if tool.is_file()
-        else "no tool that starts a 4TU server (FOURTU_SERVER names its folder)"
-    )
+    folder = Path(os.environ.get("FOURTU_SERVER") or ROOT / "../shared/tools/4tu-server")
+    if (folder / "server.sh").is_file():
+        return ""
+    return "no tool that starts a 4TU server (FOURTU_SERVER names its folder)"
 
 
 def _slurm() -> str:
@@ -53,21 +49,19 @@ def _browser() -> str:
 
 
 def _ipopt() -> str:
-    return (
-        ""
-        if shutil.which("ipopt")
-        else "no ipopt on PATH (it is in envs/environment.yaml, from conda-forge)"
-    )
+    if shutil.which("ipopt"):
+        return ""
+    return "no ipopt on PATH (it is in envs/environment.yaml, from conda-forge)"
 
 
 def builder() -> str:
     """The program that builds containers here; '' where none is, or none that works."""
-    asked = (("docker", "info"), ("podman", "info"), ("apptainer", "--version"))
-    there = (words for words in asked if shutil.which(words[0]))
-    works = (
-        words[0] for words in there if subprocess.run(words, capture_output=True).returncode == 0
-    )
-    return next(works, "")
+    # docker and podman may be there without a daemon
+    for words in (("docker", "info"), ("podman", "info"), ("apptainer", "--version")):
+        is_there = shutil.which(words[0]) is not None
+        if is_there and subprocess.run(words, capture_output=True).returncode == 0:
+            return words[0]
+    return ""
 
 
 def _builder() -> str:
@@ -139,6 +133,7 @@ _SLICES = ("package", "bundle", "lint", "public", "server", "robustness", "conta
 CI = (*_SLICES, "test", "report", "docs")
 #: Takes all cores by itself: nothing runs beside it.
 WIDE = "test"
+# slices: each keeps one core busy, now and then two
 _AT_ONCE = 2
 _SHOWING = Lock()
 
@@ -165,12 +160,9 @@ class Ran:
         """One cell of the table."""
         if self.left_out:
             return f"left out: {self.left_out}"
-        ended = self.line or ("done" if self.status == 0 else "")
-        if self.status:
-            ended = f"FAILED ({self.status}) {ended}"
-        return "; ".join(
-            [ended, *(f"{number} left out: {reason}" for reason, number in self.skipped)]
-        )
+        ended = f"FAILED ({self.status}) {self.line}" if self.status else self.line or "done"
+        skips = [f"{number} left out: {reason}" for reason, number in self.skipped]
+        return "; ".join([ended, *skips])
 
 
 def run(command: str, options: str = "", *, at_end: bool = False, **environment: str) -> Ran:
@@ -194,10 +186,10 @@ def run(command: str, options: str = "", *, at_end: bool = False, **environment:
                 waiting.append(text)
             else:
                 print(text, end="", flush=True)
-            if found := _LINE.search(text):
-                line = found[0]
-            if found := _SKIPPED.match(text):
-                skipped[found[2]] = skipped.get(found[2], 0) + int(found[1])
+            if summary := _LINE.search(text):
+                line = summary[0]
+            if skips := _SKIPPED.match(text):
+                skipped[skips[2]] = skipped.get(skips[2], 0) + int(skips[1])
     if at_end:
         with _SHOWING:
             print("".join(waiting), end="", flush=True)
@@ -239,12 +231,12 @@ def run_parts(names: Sequence[str], *, sliced: bool, kept: Path) -> dict[str, Ra
 def table(ran: dict[str, Ran], sliced: bool) -> str:
     """What was run, and what was left out and why."""
     rows = [["part", "holds", "minutes", "result"]]
-    for name, one in ran.items():
+    for name, ended in ran.items():
         short = " (a short slice)" if sliced and PARTS[name].slice else ""
-        rows.append([name, PARTS[name].holds + short, f"{one.minutes:.1f}", one.result])
-    rows += [
-        [name, part.holds, "", "not asked for"] for name, part in PARTS.items() if name not in ran
-    ]
+        rows.append([name, PARTS[name].holds + short, f"{ended.minutes:.1f}", ended.result])
+    for name, part in PARTS.items():
+        if name not in ran:
+            rows.append([name, part.holds, "", "not asked for"])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
     return "\n".join([lines[0], re.sub(r"[^|]", "-", lines[0]), *lines[1:]])
@@ -253,7 +245,11 @@ def table(ran: dict[str, Ran], sliced: bool) -> str:
 def main(arguments: list[str]) -> int:
     """Run ``ci``, ``nightly`` or the parts of these names; the status is that of the worst."""
     sliced = arguments == ["ci"]
-    names = CI if sliced else tuple(PARTS) if arguments == ["nightly"] else tuple(arguments)
+    names = tuple(arguments)
+    if sliced:
+        names = CI
+    elif arguments == ["nightly"]:
+        names = tuple(PARTS)
     if unknown := sorted(set(names) - set(PARTS)):
         print(f"ERROR no part {unknown[0]!r}. Parts are {', '.join(PARTS)}", file=sys.stderr)
         return 2
@@ -265,7 +261,7 @@ def main(arguments: list[str]) -> int:
         with Path(summary).open("a", encoding="utf-8") as page:
             page.write(f"{closing}\n\n")
     if os.environ.get("REQUIRE") == "all" and (
-        missing := [name for name, one in ran.items() if not one.complete]
+        missing := [name for name, ended in ran.items() if not ended.complete]
     ):
         print(
             f"ERROR REQUIRE=all, and something was left out of {', '.join(missing)}",
@@ -274,7 +270,7 @@ def main(arguments: list[str]) -> int:
         return 1
     if "test" in ran:
         print(ran["test"].line)
-    return max((one.status != 0 for one in ran.values()), default=0)
+    return int(any(ended.status for ended in ran.values()))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ from moving_toss import median_toss, moving_picture
 
 ROOT = Path(__file__).parents[1]
 FOLDER, PAGE = "docs/pictures", "docs/gallery.md"
-CUBE = "contactnets"  # folder of a mirror of the public data
+# folder of a mirror of the public data
+CUBE = "contactnets"
 #: Figures of the default run that show a body, a fit or an answer at a glance.
 SHOWN = {
     "tossing": (
@@ -44,11 +45,16 @@ TITLES = {
     "arm": "A robot arm that hits a table",
     "inhand": "An object in hand",
 }
-ARTICLE = "tossing"  # the study whose article the README shows a page of
-_PAGE_SIZE = "900,1150"  # px of a window: title and summary, without a page's empty margins
-_PAGE_WIDTH = 480  # px, of the picture of a page
-_WIDTH = 800  # px: twice as wide as a page shows it
-_COLOURS = 48  # of a picture: drawings have few, and a picture then takes some 20 kB
+# the study whose article the README shows a page of
+ARTICLE = "tossing"
+# px of a window: title and summary, without a page's empty margins
+_PAGE_SIZE = "900,1150"
+# px, of the picture of a page
+_PAGE_WIDTH = 480
+# px: twice as wide as a page shows it
+_WIDTH = 800
+# of a picture: drawings have few, and a picture then takes some 20 kB
+_COLOURS = 48
 
 _HEAD = """# Gallery
 

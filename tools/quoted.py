@@ -43,9 +43,12 @@ def marked(text: str) -> list[str]:
 
 def filled(text: str, values: dict[str, str]) -> str:
     """A page with the values at its markers; those without a value stay as they are."""
-    return _MARKER.sub(
-        lambda match: f"<!--={match[1]}-->{values.get(match[1], match[2])}<!--/-->", text
-    )
+
+    def with_value(marker: re.Match[str]) -> str:
+        name, before = marker.groups()
+        return f"<!--={name}-->{values.get(name, before)}<!--/-->"
+
+    return _MARKER.sub(with_value, text)
 
 
 def read_quoted(root: Path = ROOT) -> pd.DataFrame:
@@ -69,7 +72,8 @@ def study_of(row: pd.Series) -> str:
     """The study's folder that a file lies in, which runs of other studies haven't; empty for a file
     of no study.
     """
-    return "/".join(Path(row["file"]).parts[:-1][:1])
+    first, *below = Path(row["file"]).parts
+    return first if below else ""
 
 
 def taken(row: pd.Series, root: Path = ROOT) -> str | None:

@@ -34,7 +34,8 @@ _LINK = re.compile(r"(?P<before>\]\(|(?:src|srcset|href)=\")(?P<path>[^)\s#\":]+
 #: Sphinx' roles, which docstrings have and Markdown hasn't.
 _ROLE = re.compile(r":(?:mod|class|func|meth|attr):(?=<code>)")
 _LANGUAGES = {".smk": "python", ".tsv": "text", ".cff": "yaml", "": "text"}
-_SECONDS = 300  # that a cell may take: some seconds, but where several things run at once
+# that a cell may take: some seconds, but where several things run at once
+_SECONDS = 300
 
 
 def address(file: Path) -> str:
@@ -43,11 +44,11 @@ def address(file: Path) -> str:
     if place == PurePosixPath("README.md"):
         return "index.md"
     if file.is_relative_to(DOCS):
-        return (
-            file.relative_to(DOCS)
-            .with_suffix(".md" if file.suffix == ".ipynb" else file.suffix)
-            .as_posix()
-        )
+        within = file.relative_to(DOCS)
+        # a notebook is shown as Markdown
+        if file.suffix == ".ipynb":
+            within = within.with_suffix(".md")
+        return within.as_posix()
     return f"repository/{place}" if file.suffix == ".md" else f"repository/{place}.md"
 
 
@@ -78,7 +79,9 @@ def outside(pages: list[Path]) -> list[Path]:
         for _, target in linked(file.read_text(encoding="utf-8"), file):
             if not target.is_relative_to(DOCS) and target not in reached:
                 reached.add(target)
-                waiting += [target] if target.suffix == ".md" else []
+                # code links to nothing
+                if target.suffix == ".md":
+                    waiting.append(target)
     return sorted(reached)
 
 
@@ -96,8 +99,8 @@ def commands_page() -> str:
     parts = ["# Commands\n\n`contactid COMMAND`, or `make COMMAND`: see [your recordings](own.md)."]
     for name in COMMANDS:
         words = [sys.executable, "-m", "contactid", name, "--help"]
-        told = subprocess.run(words, capture_output=True, text=True, check=True)
-        parts.append(f"## {name}\n\n```text\n{told.stdout}```")
+        printed = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        parts.append(f"## {name}\n\n```text\n{printed}```")
     return "\n\n".join(parts)
 
 
@@ -112,7 +115,8 @@ def run_notebook(file: Path) -> tuple[str, dict[str, bytes]]:
     client = NotebookClient(
         notebook,
         startup_timeout=_SECONDS,
-        extra_arguments=["--log-level=ERROR"],  # it warns of its ports, which are this machine's
+        # it warns of its ports, which are this machine's
+        extra_arguments=["--log-level=ERROR"],
         timeout=_SECONDS,
         resources={"metadata": {"path": str(file.parent)}},
     )

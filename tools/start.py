@@ -16,6 +16,7 @@ from pathlib import Path
 
 import yaml
 
+# as contactid/core/reading.py has them, which needs the package
 _DEEPEST, _MOST_VALUES = 20, 100_000
 CACHE = Path(".snakemake/cache")
 
@@ -32,18 +33,19 @@ def problem_of(file: str) -> str:
     if Path(file).exists() and not Path(file).is_file():
         return f"{file}: a folder, pipe or device. Name a configuration file, as in config/."
     try:
-        content = yaml.compose(Path(file).read_text(encoding="utf-8-sig"))  # no alias is filled in
+        # composed, not loaded: no alias is filled in
+        content = yaml.compose(Path(file).read_text(encoding="utf-8-sig"))
     except RecursionError:
         return f"{file}: nested more than {_DEEPEST} deep. Correct it."
     except (OSError, UnicodeDecodeError) as error:
-        return f"{file}: {getattr(error, 'strerror', None) or 'no text'}. Name a configuration file, as in config/."
+        reason = getattr(error, "strerror", None) or "no text"
+        return f"{file}: {reason}. Name a configuration file, as in config/."
     except yaml.YAMLError as error:
+        # counted from zero
         mark = getattr(error, "problem_mark", None)
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        what = (
-            " ".join(filter(None, (getattr(error, name, None) for name in ("context", "problem"))))
-            or "no YAML"
-        )
+        words = [getattr(error, name, None) for name in ("context", "problem")]
+        what = " ".join(filter(None, words)) or "no YAML"
         return f"{file}{place}: {what}. Correct it there, or just before."
     if not isinstance(content, yaml.MappingNode):
         return f"{file}: no settings in it. Write key: value lines."
@@ -76,7 +78,8 @@ def cache_folder() -> str:
         (folder / "snakemake").mkdir(parents=True, exist_ok=True)
         if os.access(folder / "snakemake", os.W_OK | os.X_OK):
             return str(folder)
-    except (OSError, RuntimeError):  # RuntimeError: no home at all
+    # RuntimeError: no home at all
+    except (OSError, RuntimeError):
         pass
     return str(CACHE.absolute())
 

@@ -31,11 +31,18 @@ def filled(command: Sequence[str], given: Mapping[str, str]) -> Iterator[str]:
     ValueError : where one is empty and mustn't be, or as :func:`words` does, after the variable's
         name
     """
+
+    def written(place: re.Match[str]) -> str:
+        name, form, _ = place.groups()
+        text = given.get(name, "")
+        if form == ":list":
+            return json.dumps([text] if text else [], ensure_ascii=False)
+        return json.dumps(text, ensure_ascii=False) if form == ":json" else text
+
     for word in command:
-        for name in (
-            place[1] for place in _PLACE.finditer(word) if place[3] and not given.get(place[1])
-        ):
-            raise ValueError(f"{name} isn't given. Add {name}=... to the command (make help).")
+        for name, _, is_needed in _PLACE.findall(word):
+            if is_needed and not given.get(name):
+                raise ValueError(f"{name} isn't given. Add {name}=... to the command (make help).")
         place = _PLACE.fullmatch(word)
         if place and place[2] == ":words":
             try:
@@ -43,13 +50,7 @@ def filled(command: Sequence[str], given: Mapping[str, str]) -> Iterator[str]:
             except ValueError as error:
                 raise ValueError(f"{place[1]}: {error}") from None
         else:
-            yield _PLACE.sub(lambda found: _written(given.get(found[1], ""), found[2]), word)
-
-
-def _written(text: str, kind: str | None) -> str:
-    if kind == ":list":
-        return json.dumps([text] if text else [], ensure_ascii=False)
-    return json.dumps(text, ensure_ascii=False) if kind == ":json" else text
+            yield _PLACE.sub(written, word)
 
 
 def words(text: str) -> list[str]:
@@ -63,27 +64,28 @@ def words(text: str) -> list[str]:
     ------
     ValueError : where a quote isn't closed; its text is a line that says so and how it is written
     """
+    # a file whose name has blanks
     if text and _is_there(text):
         return [text]
     try:
-        found = [os.path.expanduser(word) for word in shlex.split(text)]  # noqa: PTH111 - a Path loses "./"
+        split = [os.path.expanduser(word) for word in shlex.split(text)]  # noqa: PTH111 - a Path loses "./"
     except ValueError:
         raise ValueError(
             f"a quote isn't closed in {text}. Write names with spaces or quotes as in a shell: \"it's 1.csv\" b.csv."
         ) from None
-    return [
-        name for word in found for name in ([] if _is_there(word) else _matching(word)) or [word]
-    ]
-
-
-def _matching(pattern: str) -> list[str]:
-    return sorted(glob.glob(pattern))  # noqa: PTH207 - a Path takes no absolute pattern
+    names = []
+    for word in split:
+        matching = [] if _is_there(word) else sorted(glob.glob(word))  # noqa: PTH207 - a Path takes no absolute pattern
+        # what matches nothing is named all the same: the command says that it isn't there
+        names += matching or [word]
+    return names
 
 
 def _is_there(name: str) -> bool:
     try:
         return Path(name).exists()
-    except (OSError, ValueError):  # too long for a name, or a NUL
+    # too long for a name, or a NUL
+    except (OSError, ValueError):
         return False
 
 

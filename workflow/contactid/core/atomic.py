@@ -46,7 +46,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
             raise
         raise cannot_be_written(path, number, str(error)) from error
     finally:
-        with suppress(OSError):  # nothing was begun, or it has its final name already
+        # nothing was begun, or it has its final name already
+        with suppress(OSError):
             partial.unlink()
 
 
@@ -85,6 +86,7 @@ def process_lives(number: int) -> bool:
         os.kill(number, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # another user's
+    # another user's
+    except OSError:
         return True
     return True

@@ -53,7 +53,8 @@ class _CompiledOnce(caching.FunctionCache):
         if kept is None and (self._lock is None or self._lock.closed):
             Path(self.cache_path).mkdir(parents=True, exist_ok=True)
             self._lock = Path(self.cache_path, f"{self._impl.filename_base}.lock").open("a")  # noqa: SIM115
-            with suppress(OSError):  # a file system without locks: several may compile it
+            # a file system without locks: several may compile it
+            with suppress(OSError):
                 fcntl.flock(self._lock, fcntl.LOCK_EX)
             # while this process waited, another may have compiled it
             kept = super().load_overload(sig, target_context)

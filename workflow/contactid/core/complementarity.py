@@ -187,7 +187,8 @@ def solve_mpec(
     # then the continuation goes on.
     settled = False
     for extension in range(continuation.extensions + 1):
-        # far from feasible, which side is the smaller one says nothing yet
+        # far from feasible, which side is the smaller one says nothing yet: sides are of the order
+        # of one, and a hundredth of that is what an early stage leaves over
         if not continuation.settle or stages[-1].primal_infeasibility > 1e-2:
             break
         ended = settle(pairs, options, log=next(logs))

@@ -6,6 +6,7 @@ import difflib
 import re
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,11 @@ _COMMA = "Numbers have a decimal point: 0.05, not 0,05"
 
 
 def _is_finite(_: Any, content: Any) -> bool:
-    # Python counts booleans as integers; YAML writes infinity and not-a-number as numbers
-    return (
-        isinstance(content, int | float)
-        and not isinstance(content, bool)
-        and abs(content) <= sys.float_info.max
-    )
+    # Python counts booleans as integers
+    if isinstance(content, bool) or not isinstance(content, int | float):
+        return False
+    # YAML writes infinity and not-a-number as numbers
+    return abs(content) <= sys.float_info.max
 
 
 _Validator = validators.extend(
@@ -89,12 +89,13 @@ def restore_numbers(block: Any) -> Any:
         return {key: restore_numbers(value) for key, value in block.items()}
     if isinstance(block, list):
         return [restore_numbers(value) for value in block]
-    if isinstance(block, str):
-        for parse in (int, float, {"true": True, "false": False}.__getitem__):
-            try:
-                return parse(block)
-            except (ValueError, KeyError):
-                continue
+    if not isinstance(block, str):
+        return block
+    if block in ("true", "false"):
+        return block == "true"
+    for parse in (int, float):
+        with suppress(ValueError):
+            return parse(block)
     return block
 
 
@@ -105,6 +106,7 @@ def _explain(error: ValidationError, name: str, example: str) -> ContactIdError:
     where = ".".join(map(str, error.absolute_path)) or "top level"
     if error.validator == "additionalProperties":
         properties = list(schema.get("properties", {}))
+        # of several always the same one
         unknown = min(set(instance) - set(properties), key=str)
         path = f"{where}.{unknown}" if error.absolute_path else unknown
         # YAML reads {a: 0,05} as two entries, the second of which has a number as its key

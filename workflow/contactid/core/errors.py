@@ -24,6 +24,7 @@ class ContactIdError(Exception):
 @contextmanager
 def told_plainly() -> Iterator[None]:
     """For commands: where there is something to mend, one plain line, and status 1."""
+    # any other error keeps its traceback: a report of a defect needs it
     try:
         yield
     except ContactIdError as error:

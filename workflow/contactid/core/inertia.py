@@ -273,7 +273,8 @@ def hull_halfspaces(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             f"the geometry's {len(points)} points span no volume",
             "Give at least four points (n, 3) not in one plane",
         ) from error
-    # a quadrilateral face comes as two coplanar triangles, equal but for rounding
+    # a quadrilateral face comes as two coplanar triangles, equal but for rounding: the normals'
+    # entries are of the order of one, and twelve digits are what rounding leaves of them
     equations = np.unique(np.round(equations, 12), axis=0)
     return equations[:, :3], -equations[:, 3]
 

@@ -149,6 +149,7 @@ class PairSides:
                     held, best, at = trial, found.objective, self._point()
                     kept.append(found)
                     break
+                # a failed solve leaves a point from which the next one would start
                 self._move(at)
             # no trial was better
             else:

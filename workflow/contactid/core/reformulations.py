@@ -139,6 +139,7 @@ def rounded_absolute_value(x: Any, t: Any) -> Any:
     to [-t, t] and its excess over t, ``A = t p(clipped / t) + excess``. The kinks of both cancel:
     ``p(1) = p'(1) = 1``, ``p''(1) = 0``.
     """
+    # half their difference is x clipped to [-t, t], half their sum |x| or t, whichever is larger
     above, below = abs(x + t), abs(x - t)
     z = 0.5 * (above - below) / t
     excess = 0.5 * (above + below) - t

@@ -21,6 +21,7 @@ def skew(vectors: np.ndarray) -> np.ndarray:
     """Matrices ``(..., 3, 3)`` with ``skew(a) b = a x b``."""
     vectors = np.asarray(vectors, dtype=float)
     matrices = np.zeros((*vectors.shape[:-1], 3, 3))
+    # the entries above the diagonal, and their opposites below it
     for row, column, axis, sign in ((0, 1, 2, -1.0), (0, 2, 1, 1.0), (1, 2, 0, -1.0)):
         matrices[..., row, column] = sign * vectors[..., axis]
         matrices[..., column, row] = -sign * vectors[..., axis]

@@ -244,7 +244,8 @@ class PreparedModel:
     def __init__(self, model: pyo.ConcreteModel) -> None:
         self.model = model
         self.slopes: pyo.ComponentMap = pyo.ComponentMap()
-        self.written = _write(model)  # variables, constraints and functions, in one order
+        # variables, constraints and functions, in one order
+        self.written = _write(model)
 
     def solve(
         self, options: SolverOptions | None = None, *, log: str | Path | None = None
@@ -399,7 +400,8 @@ def _run_executable(
     model: pyo.ConcreteModel, written: _Written, options: SolverOptions, log: Path
 ) -> _Returned:
     own_duals = model.component("dual") is None
-    printed = io.StringIO()  # what Pyomo logs of a failed run holds what the solver printed
+    # what Pyomo logs of a failed run holds what the solver printed
+    printed = io.StringIO()
     if own_duals:
         model.dual = pyo.Suffix(direction=pyo.Suffix.IMPORT)
     try:
@@ -473,7 +475,8 @@ def _residuals(written: _Written, returned: _Returned) -> tuple[float, float, fl
     # projections with unit steps; what a point is outside of its bounds is the primal residual's
     stationarity = point - np.clip(point - slope, x_low, x_high) - off_bounds
     signs = at - np.clip(at + returned.multipliers, g_low, g_high) - off_constraints
-    signs[g_low == g_high] = 0.0  # the multiplier of an equation has no sign
+    # the multiplier of an equation has no sign
+    signs[g_low == g_high] = 0.0
     return (
         written.sign * f,
         primal,

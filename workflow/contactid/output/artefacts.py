@@ -113,8 +113,8 @@ def table(
     )
 
 
-#: Declare what is drawn: name, rule, compute, draw; by name ``caption``, ``data``, ``datasets`` ...
-figure, animation = partial(Artefact, "figure"), partial(Artefact, "animation")
+#: Declare a figure: name, rule, compute, draw; by name ``caption``, ``data``, ``datasets`` ...
+figure = partial(Artefact, "figure")
 
 
 @dataclass(frozen=True)
@@ -152,17 +152,24 @@ class Rows:
 
     def animation(self, name: str, compute: str, draw: str) -> Artefact:
         """An animation, which the caption of the figure of its name explains."""
-        functions = f"{self.folder}.{compute}", f"{self.folder}.{draw}"
-        return animation(name, self.rule, *functions, data=self.data, datasets=self.datasets)
+        return Artefact(
+            "animation",
+            name,
+            self.rule,
+            f"{self.folder}.{compute}",
+            f"{self.folder}.{draw}",
+            data=self.data,
+            datasets=self.datasets,
+        )
 
 
 def computed(artefacts: Iterable[Artefact], folder: str) -> list[str]:
     """The files that rules compute, below a study's folder of results."""
-    return [
-        f"{folder}/{artefact.place}.{extension}"
-        for artefact in artefacts
-        for extension in _computed_extensions(artefact)
-    ]
+    files = []
+    for artefact in artefacts:
+        for extension in _computed_extensions(artefact):
+            files.append(f"{folder}/{artefact.place}.{extension}")
+    return files
 
 
 def _computed_extensions(artefact: Artefact) -> tuple[str, ...]:
@@ -177,16 +184,16 @@ def typeset(artefacts: Iterable[Artefact], folder: str) -> list[str]:
 
 def drawn(artefacts: Iterable[Artefact], folder: str) -> list[str]:
     """The files that are drawn."""
-    return [
-        f"{folder}/{artefact.place}.{extension}"
-        for artefact in artefacts
-        for extension in _DRAWN[artefact.kind]
-    ]
+    files = []
+    for artefact in artefacts:
+        for extension in _DRAWN[artefact.kind]:
+            files.append(f"{folder}/{artefact.place}.{extension}")
+    return files
 
 
 def artefact_files(artefacts: Sequence[Artefact], folder: str) -> list[str]:
     """All files that a reader wants of artefacts."""
-    return [part for files in (computed, typeset, drawn) for part in files(artefacts, folder)]
+    return computed(artefacts, folder) + typeset(artefacts, folder) + drawn(artefacts, folder)
 
 
 def computations(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:

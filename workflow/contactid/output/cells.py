@@ -17,9 +17,7 @@ REDUCED: dict[str, Callable[[pd.Series], float]] = {
     "sum": pd.Series.sum,
     "largest": lambda values: values.abs().max(),
     "smallest": lambda values: values.abs().min(),
-    "middle": lambda values: values.abs().median(),
     "sem": lambda values: float((values.var() / len(values)) ** 0.5),
-    "rms": lambda values: float((values**2).mean() ** 0.5),
 }
 
 
@@ -56,17 +54,19 @@ def number_of(table: pd.DataFrame, rows: str, column: str) -> float:
         selected = selected[~equal if negated else equal]
     if column == "count":
         return float(len(selected))
-    reduced = re.fullmatch(r"(\w+)\((\w+)\)", column)
-    cells = _column(selected, reduced[2] if reduced else column)
-    if reduced and reduced[1] not in REDUCED:
-        raise ValueError(f"{column} is none of {', '.join(REDUCED)}")
+    reduction = ""
+    if reduced := re.fullmatch(r"(\w+)\((\w+)\)", column):
+        reduction, column = reduced.groups()
+    cells = _column(selected, column)
+    if reduction and reduction not in REDUCED:
+        raise ValueError(f"{reduction}({column}) is none of {', '.join(REDUCED)}")
     # a number that several rows could be would be another one when their order changes
-    if not len(cells) or (len(cells) > 1 and not reduced):
+    if not len(cells) or (len(cells) > 1 and not reduction):
         raise ValueError(f"{len(cells) or 'no'} rows have {rows or 'no condition'}")
     numbers = pd.to_numeric(cells, errors="coerce")
     if numbers.isna().any():
         raise ValueError(f"{cells[numbers.isna()].iloc[0]!r} is no number")
-    return float(REDUCED[reduced[1]](numbers) if reduced else numbers.iloc[0])
+    return float(REDUCED[reduction](numbers) if reduction else numbers.iloc[0])
 
 
 def _column(table: pd.DataFrame, name: str) -> pd.Series:

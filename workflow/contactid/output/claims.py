@@ -23,6 +23,7 @@ from contactid.output.verdicts import (
     FITTED,
     INPUT,
     LACKS,
+    MEANINGS,
     NEEDS_ARCHIVE,
     NEVER_PUBLISHED,
     NOT_DONE,
@@ -41,6 +42,11 @@ WEAKEST_FIRST = (
 )  # fmt: skip
 #: The verdict on what is about other work, or an opinion: nothing could be computed.
 NO_RESULT = "no_result"
+#: What a sentence's verdict means: those of numbers, and this one.
+SENTENCE_MEANINGS = {
+    **MEANINGS,
+    NO_RESULT: "about other work, or an opinion: nothing could be computed",
+}
 #: What a sentence without a row lacks, by the words that its ledger's ``lacks`` begins with.
 LACKING = {
     "not done": NOT_DONE,
@@ -123,11 +129,11 @@ def _matching(
     patterns: Sequence[Pattern], rows: Mapping[Any, Mapping[Any, Any]]
 ) -> dict[int, Mapping[Any, Any]]:
     """The rows that one of the patterns is about, by number."""
-    return {
-        number: row
-        for number, row in rows.items()
-        if any(matches(row, pattern) for pattern in patterns)
-    }
+    matching = {}
+    for number, row in rows.items():
+        if any(matches(row, pattern) for pattern in patterns):
+            matching[number] = row
+    return matching
 
 
 def judged(
@@ -138,8 +144,8 @@ def judged(
     against = [row for row in beside if row["verdict"] == PRINT_INCONSISTENT]
     rows = [*needed, *against]
     if not claim.needs and not against:
-        kind = next(words for words in LACKING if claim.lacks.startswith(words))
-        return LACKING[kind], claim.lacks
+        lack = next(words for words in LACKING if claim.lacks.startswith(words))
+        return LACKING[lack], claim.lacks
     if not rows:
         return NOT_DONE, "the run has none of its rows"
     ranked = [row for row in rows if row["verdict"] != INPUT]
@@ -152,18 +158,15 @@ def judged(
 def _evidence(weakest: Mapping[str, str], rows: Sequence[Mapping[str, str]]) -> str:
     """How many rows have which verdict, and what the weakest says."""
     verdicts = [row["verdict"] for row in rows]
-    counts = {
-        verdict: verdicts.count(verdict)
-        for verdict in (*WEAKEST_FIRST, INPUT)
-        if verdict in verdicts
-    }
-    counted = ", ".join(
-        f"{number} {verdict.replace('_', ' ')}" for verdict, number in counts.items()
-    )
+    counts = []
+    for verdict in (*WEAKEST_FIRST, INPUT):
+        if verdict in verdicts:
+            counts.append(f"{verdicts.count(verdict)} {verdict.replace('_', ' ')}")
+    evidence = ", ".join(counts)
     # where a tolerance comes from is in the table of verdicts
     note = str(weakest.get("note", "")).split("; tolerance: ")[0]
     details = "; ".join(filter(None, (_measure(weakest), note)))
-    return f"{counted}: {details}" if details else counted
+    return f"{evidence}: {details}" if details else evidence
 
 
 def _measure(row: Mapping[str, Any]) -> str:
@@ -173,7 +176,8 @@ def _measure(row: Mapping[str, Any]) -> str:
     if row["verdict"] in LACKS or "published" not in row:
         return ""
     unit = "" if row["unit"] in ("1", STATEMENT) else f" {row['unit']}"
-    return f"printed {float(row['published']):.4g}{unit}, ours {float(row['reproduced']):.4g}{unit}"
+    printed, ours = float(row["published"]), float(row["reproduced"])
+    return f"printed {printed:.4g}{unit}, ours {ours:.4g}{unit}"
 
 
 def abstract_lines(claims: pd.DataFrame) -> list[str]:

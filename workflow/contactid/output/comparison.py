@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from contactid.output.verdicts import (
+    ARCHIVE,
     COMPUTED,
     INPUT,
     LACKS,
@@ -22,7 +23,10 @@ from contactid.output.verdicts import (
     PREDICTED,
     PRINT,
     PRINTED,
+    RECORDING,
     SIMULATION,
+    TWIN,
+    TWIN_OF_PRINT,
     Lack,
     agrees,
     judge_number,
@@ -162,6 +166,7 @@ def _row(printed: Mapping[Any, Any], ours: Reproduced, origins: Origins) -> dict
     basis = INPUT if rests_on_print(printed, ours.data, origins) else ours.basis
     row = {name: printed[name] for name in (*KEY, "unit", "where")}
     row |= {
+        # as it stands in its file: a whole number stays one
         "published": printed["value"],
         "reproduced": ours.value,
         "tolerance": tolerance.value,
@@ -206,10 +211,10 @@ def datasets_of(data: str) -> list[str]:
 def origin_of(basis: str, data: str, origins: Origins) -> str:
     """Where the data of a number come from: of several the one that speaks least for it."""
     kinds = {origins[name].kind for name in datasets_of(data)}
-    if kinds:
-        # a twin that was made with print can't confirm it, whatever else a number was made from
-        weakest_first = ("twin_of_print", "twin", "recording", "archive")
-        return next(kind for kind in weakest_first if kind in kinds)
+    # a twin that was made with print can't confirm it, whatever else a number was made from
+    for weakest in (TWIN_OF_PRINT, TWIN, RECORDING, ARCHIVE):
+        if weakest in kinds:
+            return weakest
     return PRINTED if basis in (PRINT, INPUT, PREDICTED) else SIMULATION
 
 

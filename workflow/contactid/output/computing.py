@@ -72,13 +72,14 @@ def _by_place(reference: str, places: Sequence[str], result: Any) -> dict[str, S
         raise ValueError(
             f"{reference} makes {', '.join(results)}, but {', '.join(places)} are declared for it"
         )
-    return {
-        place: content if isinstance(content, Shown) else Shown(content)
-        for place, content in results.items()
-    }
+    by_place = {}
+    for place, content in results.items():
+        by_place[place] = content if isinstance(content, Shown) else Shown(content)
+    return by_place
 
 
 def _write(shown: Shown, files: Sequence[str]) -> None:
+    # a declaration's other extensions are those that are drawn or typeset from these
     for file in files:
         match Path(file).suffix:
             case ".csv":

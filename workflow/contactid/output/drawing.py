@@ -45,7 +45,8 @@ def draw(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> Non
     """
     labels: dict[str, str] = {}
     for file in named["sources"]:
-        labels |= {name: source["said"] for name, source in read_json(file).items()}
+        for name, source in read_json(file).items():
+            labels[name] = source["said"]
     pictures_of = files_by_place(declared, named["drawn"])
     drawn: dict[Path, list[Path]] = {}
     failed = []
@@ -86,11 +87,10 @@ def _fingerprint(row: Mapping[str, Any], code: str, data: Path) -> str:
 
 def _draw(row: Mapping[str, Any], data: pd.DataFrame, pictures: Sequence[Path]) -> None:
     function = resolve(row["draw"])
-    # a name like 12 is read as a number, in which there is nothing to escape
-    texts = [
-        name for name in data.columns.intersection(_NAMES) if data[name].dtype.kind not in "biuf"
-    ]
-    data = data.assign(**{name: data[name].map(mathtext) for name in texts})
+    for name in data.columns.intersection(_NAMES):
+        # a name like 12 is read as a number, in which there is nothing to escape
+        if data[name].dtype.kind not in "biuf":
+            data = data.assign(**{name: data[name].map(mathtext)})
     label = row["data"] or str(data["source"].iloc[0])
     # an animation has a writer of its own
     if row["files"] == ("gif",):

@@ -23,9 +23,8 @@ _BLOCK = re.compile(r"([-+]|#{1,6}|\d{1,9}[.)])(?=\s|$)|-(?=--)|=+$")
 
 def one_line(text: object) -> str:
     """The text with spaces for line ends, and question marks for what can't be printed."""
-    return "".join(
-        sign if sign.isprintable() else " " if sign.isspace() else "?" for sign in str(text)
-    )
+    line = re.sub(r"\s", " ", str(text))
+    return "".join(sign if sign.isprintable() else "?" for sign in line)
 
 
 def spreadsheet(text: str) -> str:

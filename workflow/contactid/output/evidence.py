@@ -11,7 +11,8 @@ import pandas as pd
 from contactid.output.statements import Evidence, missing
 from contactid.output.verdicts import COMPUTED, NOT_DONE
 
-_LISTED = 16  # numbers that a note lists; of more it has the median and the range
+# numbers that a note lists; of more it has the median and the range
+_LISTED = 16
 
 
 def calculated(
@@ -99,16 +100,18 @@ def calculated(
     if not dataset:
         dataset = ", ".join(_datasets(selected(rows), named_by))
     # a naive answer that a run has no rows of is none that could be refused
-    naive_answers = {
-        name: numbers_of for name, numbers_of in naive_answers.items() if numbers_of is not None
-    }
+    naive_answers = {name: given for name, given in naive_answers.items() if given is not None}
     return Evidence(result, note, basis, dataset, naive_answers)
 
 
 def _datasets(table: pd.DataFrame, columns: Sequence[str]) -> list[str]:
     """The datasets that a table's columns name, each once; a column may be absent."""
-    names = [name for column in columns if column in table for name in table[column]]
-    return list(dict.fromkeys(names))
+    # a dictionary without values: a set that keeps its order
+    names: dict[str, None] = {}
+    for column in columns:
+        if column in table:
+            names |= dict.fromkeys(table[column])
+    return list(names)
 
 
 def _pivoted(table: pd.DataFrame, columns: Sequence[str], value: str, index: str) -> pd.DataFrame:

@@ -55,4 +55,5 @@ def _whole(content: Any) -> Any:
         return {key: _whole(value) for key, value in content.items()}
     if isinstance(content, list | tuple):
         return [_whole(value) for value in content]
-    return int(content) if isinstance(content, float) and content.is_integer() else content
+    is_whole = isinstance(content, float) and content.is_integer()
+    return int(content) if is_whole else content

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 _QUANTITY = "quantity"
 # what needs no heading of its own in a table's corner: its rows speak for themselves
 _WITHOUT_HEADING = (_QUANTITY, "parameters", "simulator")
-_LONG = 1e5  # numbers from here on are written with an exponent
+# numbers from here on are written with an exponent
+_LONG = 1e5
 
 
 class Heading(NamedTuple):
@@ -72,13 +73,15 @@ def grid_of(
     if not cells:
         return None, others
     # a place is as the paper has it: in the order in which its numbers come
-    rows = _together(list(dict.fromkeys(row for row, _ in cells)))
-    columns = _together(list(dict.fromkeys(column for _, column in cells)))
+    rows = _together([row for row, _ in cells])
+    columns = _together([column for _, column in cells])
     filled = []
     for k, row in enumerate(rows):
-        cells_in_row = [cells.get((row, column), {}) for column in columns]
-        numbers_in_row = tuple(tuple(cell.values()) for cell in cells_in_row)
-        filled.append((_headings(rows, k), numbers_in_row))
+        numbers_in_row = []
+        for column in columns:
+            cell = cells.get((row, column), {})
+            numbers_in_row.append(tuple(cell.values()))
+        filled.append((_headings(rows, k), tuple(numbers_in_row)))
     grid = Grid(
         corner=tuple(_corner(key, heads) for key in row_keys),
         heads=_column_heads(columns, column_keys, heads),
@@ -129,7 +132,7 @@ def parts_of(condition: str) -> dict[str, str]:
 
 
 def _together(keys: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Keys in the order of the first that begins as they do, level by level."""
+    """Keys, each once, in the order of the first that begins as they do, level by level."""
     ranks: dict[tuple[str, ...], int] = {}
     for key in keys:
         for start in _starts(key):
@@ -138,7 +141,7 @@ def _together(keys: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     def rank(key: tuple[str, ...]) -> list[int]:
         return [ranks[start] for start in _starts(key)]
 
-    return sorted(keys, key=rank)
+    return sorted(set(keys), key=rank)
 
 
 def _starts(key: tuple[str, ...]) -> list[tuple[str, ...]]:

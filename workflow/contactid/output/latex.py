@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 
 from contactid.output.escape import tex
 from contactid.output.grids import Heading
@@ -31,11 +30,13 @@ def table_float(
     lines = [rf"\begin{{tabular}}{{@{{}}{''.join(alignments)}@{{}}}}", r"\toprule"]
     for level in heads:
         cells, rules = [], []
-        last_columns = accumulate(head.span for head in level)
-        for (text, span), last in zip(level, last_columns, strict=True):
+        last = 0
+        for text, span in level:
+            first, last = last + 1, last + span
+            # one heading over several columns has a rule below it
             if span > 1:
                 text = rf"\multicolumn{{{span}}}{{c}}{{{text}}}"
-                rules.append(rf"\cmidrule(lr){{{last - span + 1}-{last}}}")
+                rules.append(rf"\cmidrule(lr){{{first}-{last}}}")
             cells.append(text)
         lines += [_line(cells), *rules]
     lines.append(r"\midrule")

@@ -24,11 +24,10 @@ def read_ledger(ledger: str | Path) -> dict[str, list[dict[str, Any]]]:
 
 def named_in(ledger: str | Path) -> list[str]:
     """The predicates and functions of evidence that its statements name, each once."""
-    statements = read_ledger(ledger)["statements"]
-    names = [
-        statement[part]
-        for statement in statements
-        for part in ("predicate", "evidence")
-        if part in statement
-    ]
-    return list(dict.fromkeys(names))
+    # a dictionary without values: a set that keeps its order
+    names: dict[str, None] = {}
+    for statement in read_ledger(ledger)["statements"]:
+        for part in ("predicate", "evidence"):
+            if part in statement:
+                names[statement[part]] = None
+    return list(names)

@@ -21,18 +21,25 @@ from contactid.output import style
 DARK, QUIET = "#222222", "#555555"
 BODY, SOLID = "#dfe9f2", "#e3e3e3"
 THIN, NORMAL, BOLD = 0.5, 0.9, 1.4
-SMALL = 7.0  # of letters
-AXIS_COLOURS = (style.RELEASE, style.ACCENT, style.LINE)  # of x, y, z
-Place = Any  # two numbers; matplotlib's types know tuples where it takes arrays
+# of letters
+SMALL = 7.0
+# of x, y, z
+AXIS_COLOURS = (style.RELEASE, style.ACCENT, style.LINE)
+# two numbers; matplotlib's types know tuples where it takes arrays
+Place = Any
 Box = tuple[Place, Place]
-_AXIS_NAME = 8.0  # from an axis's tip to its name
-_ARC = 60  # places of an arc: as many as make it look round
-_HEAD = 6  # of an arc's places, those below its arrow's head, which is straight
+# from an axis's tip to its name
+_AXIS_NAME = 8.0
+# places of an arc: as many as make it look round
+_ARC = 60
+# of an arc's places, those below its arrow's head, which is straight
+_HEAD = 6
 # corners of a box's faces, anticlockwise from outside
 _FACES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
 # to the right, up and towards the viewer: so that the sides that are seen differ in brightness
 _LIGHT = (0.5, 0.8, 0.3)
-_DARKEST = 0.62  # brightness of sides in the dark
+# brightness of sides in the dark
+_DARKEST = 0.62
 
 
 def rows_of(data: pd.DataFrame) -> list[Any]:
@@ -60,13 +67,20 @@ def page(width: float, boxes: Sequence[Box], head: float = 0.05) -> tuple[Figure
     corners = np.array(boxes, dtype=float)
     widths, heights = (corners[:, 1] - corners[:, 0]).T
     # of one scale: the widths share the page, and the highest panel decides its height
-    size = width, width * float(heights.max() / widths.sum()) + head
-    ratios = widths.tolist()
-    figure, grid = plt.subplots(1, len(boxes), figsize=size, width_ratios=ratios, squeeze=False)
-    for axes, (x, y) in zip(grid[0], corners.swapaxes(1, 2), strict=True):
-        axes.set(xlim=x, ylim=y, aspect="equal", xticks=[], yticks=[])
+    height = width * float(heights.max() / widths.sum()) + head
+    figure, grid = plt.subplots(
+        1,
+        len(boxes),
+        figsize=(width, height),
+        width_ratios=widths.tolist(),
+        squeeze=False,
+    )
+    panels = list(grid[0])
+    for axes, (lower, upper) in zip(panels, corners, strict=True):
+        xlim, ylim = zip(lower, upper, strict=True)
+        axes.set(xlim=xlim, ylim=ylim, aspect="equal", xticks=[], yticks=[])
         axes.set_axis_off()
-    return figure, list(grid[0])
+    return figure, panels
 
 
 def say(
@@ -114,7 +128,9 @@ def length(
 ) -> None:
     """A length between two places, named at its middle."""
     arrow(axes, start, end, colour, THIN, arrowstyle="<|-|>")
-    say(axes, 0.5 * (np.asarray(start) + end), text, shift, DARK if colour == QUIET else colour)
+    middle = 0.5 * (np.asarray(start) + end)
+    # letters in grey are hard to read
+    say(axes, middle, text, shift, DARK if colour == QUIET else colour)
 
 
 def angle(
@@ -154,10 +170,13 @@ def area(axes: Axes, outline: np.ndarray, face: str = BODY, **more: Any) -> None
 
 def ground(axes: Axes, line: np.ndarray, depth: float) -> None:
     """The ground's surface, and its solid side, so deep, to the right of the line's direction."""
-    along = (line[-1] - line[0]) / np.linalg.norm(line[-1] - line[0])
-    inward = depth * np.array([along[1], -along[0]])
+    chord = line[-1] - line[0]
+    x, y = chord / np.linalg.norm(chord)
+    # a quarter turn to the right
+    inward = depth * np.array([y, -x])
     # along the surface, and back below it
-    area(axes, np.vstack([line, line[::-1] + inward]), SOLID, lw=0)
+    outline = np.vstack([line, line[::-1] + inward])
+    area(axes, outline, SOLID, lw=0)
     axes.plot(*line.T, color=DARK, lw=NORMAL)
 
 
@@ -168,14 +187,18 @@ def side(
 
     Its outline (n, 3) runs anticlockwise as seen from outside.
     """
-    flat = outline @ seen.T
-    normal = np.cross(flat[1] - flat[0], flat[2] - flat[1])
+    # to the right, up and towards the viewer
+    corners = outline @ seen.T
+    normal = np.cross(corners[1] - corners[0], corners[2] - corners[1])
+    # Lambert's law
     lit = max(0.0, float(normal @ _LIGHT / np.linalg.norm(normal)))
-    shade = np.array(to_rgb(face)) * (_DARKEST + (1.0 - _DARKEST) * lit)
+    brightness = _DARKEST + (1.0 - _DARKEST) * lit
+    shade = np.array(to_rgb(face)) * brightness
     look: dict[str, Any] = {"fc": (*shade, alpha), "ec": edge, "lw": 0.6, "zorder": 1.1}
+    # it looks away from the viewer
     if normal[2] <= 0.0:
         look |= {"fc": "none", "ls": ":", "zorder": 1.0}
-    area(axes, flat[:, :2], joinstyle="round", **look)
+    area(axes, corners[:, :2], joinstyle="round", **look)
 
 
 def box(axes: Axes, corners: np.ndarray, seen: np.ndarray, face: str, *look: Any) -> None:

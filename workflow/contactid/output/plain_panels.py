@@ -15,7 +15,8 @@ from contactid.output import style
 # inches beside axes, for numbers of six signs and a name; below them; and above, for a legend of
 # two lines or one and a title
 _BESIDE, _BELOW, _ABOVE = 0.65, 0.4, 0.35
-_MARGIN = 0.05  # inches right of all axes
+# inches right of all axes
+_MARGIN = 0.05
 
 
 def plain_panels(
@@ -49,6 +50,7 @@ def fixed_room(
     width: float, height: float, n_rows: int, n_columns: int, between: float
 ) -> dict[str, float]:
     """Where the axes of a figure of so many inches are, as matplotlib's grids take it."""
+    # of axes; matplotlib takes what is free between them in shares of these
     one_width = (width - _MARGIN) / n_columns - _BESIDE
     one_height = (height - _BELOW - _ABOVE + between) / n_rows - between
     return {

@@ -39,16 +39,28 @@ class Predicate:
     def moved(self) -> dict[str, Predicate]:
         """The predicate with each threshold a fifth lower and higher."""
         moved: dict[str, Predicate] = {}
-        for name in (field.name for field in fields(self)):
-            threshold = getattr(self, name)
+        for field in fields(self):
+            threshold = getattr(self, field.name)
+            # a whole number is a count, which the paper's words state
             if isinstance(threshold, float):
                 for move in MOVES:
-                    moved[f"{name}*{move:g}"] = replace(self, **{name: move * threshold})
+                    changed = {field.name: move * threshold}
+                    moved[f"{field.name}*{move:g}"] = replace(self, **changed)
         return moved
 
 
 @dataclass(frozen=True)
-class Smaller(Predicate):
+class _OfTwoRows(Predicate):
+    """What is asked of two rows of numbers in their order."""
+
+    def opposites(self, given: Pairs) -> dict[str, Any]:
+        """The rows exchanged, and no difference between them."""
+        first, other = given
+        return {"exchanged": (other, first), "no difference": (other, other)}
+
+
+@dataclass(frozen=True)
+class Smaller(_OfTwoRows):
     """The first of two rows of numbers is the smaller one, in more than a share of the pairs.
 
     Given are the two rows. A number that is smaller by less than ``margin`` is the same; ``most``
@@ -70,14 +82,9 @@ class Smaller(Predicate):
         cases = self.cases(given)
         return bool(sum(cases) > self.most * len(cases))
 
-    def opposites(self, given: Pairs) -> dict[str, Any]:
-        """The rows exchanged, and no difference between them."""
-        first, other = given
-        return {"exchanged": (other, first), "no difference": (other, other)}
-
 
 @dataclass(frozen=True)
-class AllAbove(Predicate):
+class AllAbove(_OfTwoRows):
     """Every number of the first row is ``times`` as large as every number of the second, or larger."""
 
     times: float = 1.0
@@ -86,11 +93,6 @@ class AllAbove(Predicate):
         """Of the first row's numbers, which are above all of the second."""
         first, other = (np.asarray(row, dtype=float) for row in given)
         return list(first > self.times * other.max())
-
-    def opposites(self, given: Pairs) -> dict[str, Any]:
-        """The rows exchanged, and no difference between them."""
-        first, other = given
-        return {"exchanged": (other, first), "no difference": (other, other)}
 
 
 @dataclass(frozen=True)
@@ -223,7 +225,7 @@ class TrendsFall(Predicate):
     def cases(self, given: Sequence[Pairs]) -> list[bool]:
         """Each trend."""
         one_trend = TrendFalls(self.chance)
-        return [case for pairs in given for case in one_trend.cases(pairs)]
+        return [one_trend.holds(pairs) for pairs in given]
 
     def opposites(self, given: Sequence[Pairs]) -> dict[str, Any]:
         """Those of each trend."""
@@ -233,12 +235,8 @@ class TrendsFall(Predicate):
 
 
 @dataclass(frozen=True)
-class Some(Predicate):
+class Some(All):
     """At least one case is so; given are truth values."""
-
-    def cases(self, given: Sequence[bool]) -> list[bool]:
-        """The cases themselves."""
-        return [bool(case) for case in given]
 
     def holds(self, given: Sequence[bool]) -> bool:
         """Whether one is."""
@@ -289,13 +287,15 @@ class InEachReading(Predicate):
     def cases(self, given: Sequence[Any]) -> list[bool]:
         """The cases that are the same in each reading."""
         readings = [self.answers(reading) for reading in given]
-        steady = [answers[0] for answers in zip(*readings, strict=True) if len(set(answers)) == 1]
-        steady_cases, *all_cases = (
-            [answer for answer in answers if answer is not None] for answers in (steady, *readings)
-        )
+        steady = []
+        for answer, *others in zip(*readings, strict=True):
+            if answer is not None and all(other == answer for other in others):
+                steady.append(answer)
+        verdicts = {self.enough(steady)}
+        for answers in readings:
+            verdicts.add(self.enough([answer for answer in answers if answer is not None]))
         # where one reading as a whole says otherwise, print doesn't say what it states
-        verdicts = {self.enough(cases) for cases in (steady_cases, *all_cases)}
-        return steady_cases if len(verdicts) == 1 else []
+        return steady if len(verdicts) == 1 else []
 
     def holds(self, given: Sequence[Any]) -> bool:
         """Whether enough of them are so."""

@@ -13,12 +13,15 @@ from contactid.output import style
 from contactid.output.escape import one_line
 from contactid.output.plain_panels import plain_panels
 
-_SIGMAS = 2.0  # deviations of the noise between which residuals mostly lie
+# deviations of the noise between which residuals mostly lie
+_SIGMAS = 2.0
 _COLOURS = (style.LINE, style.RELEASE, style.ACCENT, style.ROSE, style.SIMULATED, style.SKY)
 # what is mostly shown in a smaller unit: a thousand of them are one
 _SMALLER = {"m": "mm", "rad": "mrad", "N m": "N mm", "m/s": "mm/s"}
-_MOST_LABELS = 6  # in a legend
-_HEIGHT, _BETWEEN = 1.05, 0.15  # inches of a channel, and between two
+# in a legend
+_MOST_LABELS = 6
+# inches of a channel, and between two
+_HEIGHT, _BETWEEN = 1.05, 0.15
 
 
 def draw_residuals(residuals: xr.Dataset, group: str) -> Figure:
@@ -43,7 +46,8 @@ def draw_residuals(residuals: xr.Dataset, group: str) -> Figure:
     shown = slice(1 + _MOST_LABELS)
     legend = figure.legend(handles[shown], labels[shown], loc="upper center", ncols=4)
     for text in legend.get_texts():
-        text.set_parse_math(False)  # a user's names may hold any sign
+        # a user's names may hold any sign
+        text.set_parse_math(False)
     return figure
 
 
@@ -52,17 +56,21 @@ def _draw_channel(axes: Axes, channel: xr.DataArray, group: str) -> None:
     factor = 1e3 if unit in _SMALLER else 1.0
     reach = factor * _SIGMAS * channel.attrs["noise"]
     axes.axhspan(-reach, reach, color=style.MEASURED, alpha=0.2, lw=0, label="noise, 2 sigma")
-    time, groups = channel["time"].values, channel[group].values
+    time = channel["time"].values
+    groups = channel[group].values
     is_vector = channel.ndim > 1
     colours = cycle(_COLOURS)
-    for number, name in enumerate(dict.fromkeys(groups)):
+    labelled = set()
+    for name in dict.fromkeys(groups):
         rows = groups == name
         values = factor * np.atleast_2d(channel.values[rows].T)
         # a colour per component, the same in every group and named once; else a colour per group
-        parts = channel[channel.dims[1]].values if is_vector else [name]
+        parts = [name]
         if is_vector:
+            parts = list(channel[channel.dims[1]].values)
             colours = cycle(_COLOURS)
         for part, line in zip(parts, values, strict=True):
-            label = None if is_vector and number else one_line(part)
+            label = None if part in labelled else one_line(part)
+            labelled.add(part)
             axes.plot(time[rows], line, color=next(colours), lw=0.8, label=label)
     axes.set_ylabel(f"{channel.name} ({_SMALLER.get(unit, unit)})")

@@ -19,6 +19,7 @@ import xarray as xr
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_json
+from contactid.output.grids import plain
 from contactid.output.own_report import PARAMETERS
 from contactid.output.simulator_formats import IdentifiedBody, mjcf, urdf, wavefront
 from contactid.output.tables import write_report_csv
@@ -97,16 +98,13 @@ class Result:
 
     def numbers(self) -> dict[str, Any]:
         """The parameters by name, as JSON takes them: what isn't finite is None."""
-        values, errors, lows, highs = (
-            [number if np.isfinite(number) else None for number in self.params[name].tolist()]
-            for name in ("value", "error", "low", "high")
-        )
-        names = list(self.params.index)
-        intervals = [[low, high] for low, high in zip(lows, highs, strict=True)]
+        numbers = self.params[["value", "error", "low", "high"]].astype(float)
+        finite = numbers.astype(object).where(np.isfinite(numbers), None)
+        intervals = finite[["low", "high"]].to_numpy().tolist()
         return {
-            "parameters": dict(zip(names, values, strict=True)),
-            "standard_errors": dict(zip(names, errors, strict=True)),
-            "intervals": dict(zip(names, intervals, strict=True)),
+            "parameters": finite["value"].to_dict(),
+            "standard_errors": finite["error"].to_dict(),
+            "intervals": dict(zip(finite.index, intervals, strict=True)),
             "units": self.params["unit"].to_dict(),
             "told_by": self.params["told_by"].to_dict(),
         }
@@ -214,7 +212,7 @@ class Result:
     def _tables_html(self) -> str:
         tables = []
         for name in self.shown:
-            title = escape(_words(name).capitalize())
+            title = escape(plain(name).capitalize())
             tables.append(f"<h2>{title}</h2>{_table_html(self.tables[name])}")
         limits = _section("What this can't tell", self.limits)
         return "".join(tables) + limits + _section("Notes", self.notes)
@@ -271,7 +269,7 @@ def with_error(value: float, error: float, unit: str = "") -> str:
 
 
 def _table_html(table: pd.DataFrame) -> str:
-    shown = table.rename(columns=_words)
+    shown = table.rename(columns=plain)
     html = shown.to_html(index=False, border=0, na_rep="", float_format="{:.4g}".format)
     return f"<div class='scroll'>{html}</div>"
 
@@ -283,7 +281,3 @@ def _section(title: str, sentences: Sequence[str]) -> str:
 def _items(sentences: Sequence[str], kind: str = "") -> str:
     items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
     return f"<ul class='{kind}'>{items}</ul>" if items else ""
-
-
-def _words(name: object) -> str:
-    return str(name).replace("_", " ")

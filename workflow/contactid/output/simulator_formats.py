@@ -104,10 +104,11 @@ def damping_ratio(restitution: float) -> float:
 
 def _loss(ratio: float) -> float:
     """Minus the logarithm of the restitution at a damping ratio."""
+    # rates in units of sqrt(k); in the overdamped case w is imaginary
+    w = np.sqrt(abs(1.0 - ratio**2))
     if ratio < 1.0:
-        w = np.sqrt(1.0 - ratio**2)
-        return float(ratio / w * (np.pi - np.arctan2(2.0 * ratio * w, w**2 - ratio**2)))
-    w = np.sqrt(ratio**2 - 1.0)
+        angle = np.pi - np.arctan2(2.0 * ratio * w, w**2 - ratio**2)
+        return float(ratio / w * angle)
     return float(2.0 * ratio / w * np.arctanh(w / ratio))
 
 
@@ -123,15 +124,18 @@ def mjcf(body: IdentifiedBody) -> str:
         ET.SubElement(root, "option", gravity="0 -9.81 0")
     element = ET.SubElement(ET.SubElement(root, "worldbody"), "body", name=body.name)
     if body.planar:
-        for kind, axis in (("slide", "1 0 0"), ("slide", "0 1 0"), ("hinge", "0 0 1")):
-            ET.SubElement(element, "joint", type=kind, axis=axis)
+        for joint, axis in (("slide", "1 0 0"), ("slide", "0 1 0"), ("hinge", "0 0 1")):
+            ET.SubElement(element, "joint", type=joint, axis=axis)
     else:
         ET.SubElement(element, "freejoint")
     # MuJoCo's order: xx, yy, zz, xy, xz, yz
-    full = np.asarray(body.inertia)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-    place = _numbers(body.center_of_mass)
+    entries = np.asarray(body.inertia)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     ET.SubElement(
-        element, "inertial", pos=place, mass=_numbers([body.mass]), fullinertia=_numbers(full)
+        element,
+        "inertial",
+        pos=_numbers(body.center_of_mass),
+        mass=_numbers([body.mass]),
+        fullinertia=_numbers(entries),
     )
     shape: dict[str, str] = {}
     if body.box is not None:
@@ -187,7 +191,8 @@ def urdf(body: IdentifiedBody, mesh: str = "") -> str:
 
 def wavefront(hull: np.ndarray) -> str:
     """The convex hull of points (v, 3) m as Wavefront .obj: triangles, outside anticlockwise."""
-    import trimesh  # slow to import, and bodies without a hull don't need it
+    # slow to import, and bodies without a hull don't need it
+    import trimesh
 
     mesh = trimesh.convex.convex_hull(np.asarray(hull, dtype=float))
     text = mesh.export(file_type="obj", digits=12, header=None, include_normals=False)
@@ -195,7 +200,8 @@ def wavefront(hull: np.ndarray) -> str:
 
 
 def _corners(hull: np.ndarray) -> np.ndarray:
-    from scipy.spatial import ConvexHull  # slow to import, and bodies without a hull don't need it
+    # slow to import, and bodies without a hull don't need it
+    from scipy.spatial import ConvexHull
 
     points = np.asarray(hull, dtype=float)
     return points[np.sort(ConvexHull(points).vertices)]

@@ -164,6 +164,7 @@ def _row(statement: Statement, evidence: Evidence, origins: Origins) -> dict[str
         row["note"] = "; ".join(filter(None, (evidence.lack.words, evidence.note)))
     if evidence.given is None:
         return row
+    # the same question of this run's evidence, of wrong answers, and with other thresholds
     predicate = statement.made()
     cases = [bool(case) for case in predicate.cases(evidence.given)]
     holds = predicate.holds(evidence.given)

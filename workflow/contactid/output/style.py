@@ -18,7 +18,8 @@ from matplotlib.transforms import Bbox
 from contactid.core.atomic import replacing
 from contactid.output.escape import one_line
 
-SINGLE_COLUMN = 3.5  # inches, an IEEE column
+# inches, of one or two columns of an IEEE page
+SINGLE_COLUMN = 3.5
 DOUBLE_COLUMN = 7.16
 
 # Okabe and Ito's palette, distinguishable with any colour vision
@@ -35,7 +36,8 @@ ROSE = "#CC79A7"
 FORMATS = ("pdf", "png", "svg")
 # at most; each makes room for what the one before was too narrow for, until nothing is seen to move
 _LAYOUTS = 5
-_SEEN = 1e-3  # of the figure's size: less than a line's width
+# of the figure's size: less than a line's width
+_SEEN = 1e-3
 
 _SETTINGS: Any = {
     "font.family": "DejaVu Sans",
@@ -53,7 +55,9 @@ _SETTINGS: Any = {
     "lines.linewidth": 1.2,
     "savefig.dpi": 300,
     "figure.constrained_layout.use": True,
-    "svg.hashsalt": "contactid",  # identical figures from identical data
+    # identical figures from identical data
+    "svg.hashsalt": "contactid",
+    # TrueType: journals refuse Type 3
     "pdf.fonttype": 42,
 }
 
@@ -62,8 +66,7 @@ _SETTINGS: Any = {
 def styled() -> Iterator[None]:
     """Draw inside this context, into files alone."""
     mpl.use("Agg")
-    _prefer_fonts_of_matplotlib()
-    with mpl.rc_context(_SETTINGS):
+    with styled_for_a_caller():
         yield
 
 
@@ -116,7 +119,8 @@ def svg(figure: Figure) -> str:
     _settle(figure)
     text = StringIO()
     with mpl.rc_context({"figure.constrained_layout.use": False, "svg.fonttype": "none"}):
-        figure.set_layout_engine(None)  # as in save()
+        # as in save()
+        figure.set_layout_engine(None)
         figure.savefig(text, format="svg", metadata={"Date": None})
     drawn = text.getvalue()
     return drawn[drawn.index("<svg") :]
@@ -147,7 +151,8 @@ def _embed_glyphs_alone() -> None:
     thirds of what a font cost, and each pdf has two or three. Matplotlib leaves the choice to
     fontTools' own list.
     """
-    from fontTools import subset  # a tenth of a second that only drawing needs
+    # here: a tenth of a second that only drawing needs
+    from fontTools import subset
 
     subset.Options._drop_tables_default += ["GDEF", "GPOS", "GSUB", "MATH"]
 
@@ -161,7 +166,8 @@ def _settle(figure: Figure) -> None:
     engine = figure.get_layout_engine()
     if engine is None:
         return
-    figure.set_dpi(mpl.rcParams["savefig.dpi"])  # text is measured in whole dots
+    # text is measured in whole dots
+    figure.set_dpi(mpl.rcParams["savefig.dpi"])
     places = np.zeros(0)
     for _ in range(_LAYOUTS):
         boxes = [axes.get_position(original=True) for axes in figure.axes]
@@ -175,4 +181,5 @@ def _settle(figure: Figure) -> None:
         part.bbox_relative.set_points(part.bbox_relative.get_points().round(6))
     for axes in figure.axes:
         axes.set_position(Bbox(axes.get_position(original=True).get_points().round(6)))
-        axes.set_in_layout(True)  # which a position of one's own switches off
+        # which a position of one's own switches off
+        axes.set_in_layout(True)

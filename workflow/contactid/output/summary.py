@@ -17,7 +17,8 @@ from contactid.output.recordings import run_had
 from contactid.output.tables import read_csv, write_csv
 from contactid.output.verdicts import REPRODUCED, VERDICTS
 
-_BAR = re.compile(r"(?<!\\)((?:\\\\)*)\|")  # one that isn't escaped parts two cells
+# one that isn't escaped parts two cells
+_BAR = re.compile(r"(?<!\\)((?:\\\\)*)\|")
 _DOI = re.compile(r"\b10\.\d{4,}/[\w.:-]*\w")
 
 
@@ -70,9 +71,15 @@ def findings(results: str | Path, studies: Sequence[str]) -> list[str]:
     all_cards = map(read_json, sorted(folder.glob("data/*/card.json")))
     # a folder of results keeps what an earlier run of other studies left there
     cards = [card for card in all_cards if card["study"] in studies]
-    lines = [*filter(None, [run_had("This run", cards)])]
-    lines += [f"{study}: {_counts(read_csv(folder / study / 'checks.csv'))}" for study in studies]
-    held = _held(folder)
+    lines = []
+    if cards:
+        lines.append(run_had("This run", cards))
+    for study in studies:
+        checks = read_csv(folder / study / "checks.csv")
+        lines.append(f"{study}: {_counts(checks)}")
+    stored = folder / "stored.csv"
+    # a run of some studies doesn't hold them, another one has no row of them
+    held = read_csv(stored) if stored.is_file() else pd.DataFrame()
     if len(held):
         wrong = held.loc[~held["verdict"].isin(["holds", "not compared"]), "name"]
         compared = f"{held['compared'].sum()} of {held['samples'].sum()} samples compared"
@@ -85,30 +92,24 @@ def findings(results: str | Path, studies: Sequence[str]) -> list[str]:
     ]
 
 
-def _held(folder: Path) -> pd.DataFrame:
-    file = folder / "stored.csv"
-    return read_csv(file) if file.is_file() else pd.DataFrame()
-
-
 def _counts(checks: pd.DataFrame) -> str:
     counts = counted(checks)["verdict"].value_counts()
-    words = ", ".join(
-        f"{counts[verdict]} {verdict.replace('_', ' ')}"
-        for verdict in VERDICTS
-        if verdict in counts
-    )
-    return f"of {counts.sum()} printed numbers and statements {words}"
+    words = []
+    for verdict in VERDICTS:
+        if verdict in counts:
+            words.append(f"{counts[verdict]} {verdict.replace('_', ' ')}")
+    return f"of {counts.sum()} printed numbers and statements {', '.join(words)}"
 
 
 def verdict_line(checks: pd.DataFrame) -> str:
     """How many rows have which verdict, and what datasets others lack; repetitions don't count."""
     rows = counted(checks)
     counts = rows["verdict"].value_counts()
-    parts = [
-        f"{counts.get(verdict, 0)} {verdict}"
-        for verdict in VERDICTS
-        if verdict in counts or verdict == REPRODUCED
-    ]
+    parts = []
+    for verdict in VERDICTS:
+        # that none is reproduced is said, too
+        if verdict in counts or verdict == REPRODUCED:
+            parts.append(f"{counts.get(verdict, 0)} {verdict}")
     datasets = missing_datasets(map(missing_of, rows.loc[~comparable(rows), "note"]))
     lacks = f" (datasets that the run lacks: {', '.join(datasets)})" if datasets else ""
     return ", ".join(parts) + lacks

@@ -186,6 +186,7 @@ def printed_parts(
     ends = [_ends(row, table, spread) if spread else () for row in rows.to_dict("records")]
     rows = rows.assign(ends=pd.Series(ends, index=rows.index, dtype=object), printed="", ours="")
     parts = []
+    # a half is set as a table of its own, with its own headings, notes and marks
     for half in _halves(rows, spec.get("halves")):
         grid, _ = grid_of(spec, words, half.itertuples(index=False, name="Check"))
         if grid is None:
@@ -317,6 +318,7 @@ def own_table(table: pd.DataFrame, words: Mapping[str, str], described: Mapping[
         cells = _own_cells(column, words)
         columns.append(cells)
         longest = max(map(len, cells), default=0)
+        # numbers of one column stand below each other by their last digits
         side = "r" if pd.api.types.is_numeric_dtype(column) else "l"
         alignments.append(side if longest <= _LONG else "p{6cm}")
         # a heading is broken, so that it makes its column no wider than the cells do
@@ -353,9 +355,11 @@ def _own_cells(column: pd.Series, words: Mapping[str, str]) -> list[str]:
         return [pretty(_worded(text, words)) for text in map(str, column)]
     least = _ROUNDING * column.abs().replace(math.inf, 0.0).max()
     whole = bool((column.dropna() % 1.0 == 0.0).all())
-    return [
-        _NONE if math.isnan(value) else f"${_own_number(value, least, whole)}$" for value in column
-    ]
+    cells = []
+    for value in column:
+        is_absent = math.isnan(value)
+        cells.append(_NONE if is_absent else f"${_own_number(value, least, whole)}$")
+    return cells
 
 
 def _worded(text: str, words: Mapping[str, str]) -> str:
@@ -389,11 +393,11 @@ def _grid_lines(part: PrintedPart) -> tuple[list[str], list[list[Heading]], list
         blocks.append(_block(labels, cells))
     levels = []
     for level in grid.heads:
-        # what the rows' headings tell stands beside the lowest of the columns'
-        is_lowest = level is grid.heads[-1]
-        corner = [pretty(text) if is_lowest else "" for text in grid.corner]
-        heads = [Heading(pretty(head.text), head.span) for head in level]
-        levels.append([*(Heading(text, 1) for text in corner), *heads])
+        levels.append([Heading("", 1)] * len(grid.corner))
+        for text, span in level:
+            levels[-1].append(Heading(pretty(text), span))
+    # what the rows' headings tell stands beside the lowest of the columns'
+    levels[-1][: len(grid.corner)] = [Heading(pretty(text), 1) for text in grid.corner]
     _, first_cells = grid.rows[0]
     alignments = ["l"] * len(grid.corner) + ["r"] * len(first_cells)
     return alignments, levels, blocks

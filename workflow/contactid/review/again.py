@@ -71,12 +71,14 @@ def make_again(bundle: Contents, run: str, commit: str, root: Path, choice: Choi
     """
     results = f"results/{run}"
     record = bundle.json(f"{results}/provenance.json")
+    # whatever somebody may have written there
     configuration = record.get("configuration") if isinstance(record, dict) else None
     if not isinstance(configuration, dict) or configuration.get("run") != run:
         raise ContactIdError(f"{results}/provenance.json is of another run", AGAIN)
     # bytes of the run's files, by name
     sizes = {name: size for name, size in bundle.sizes.items() if name.startswith(f"{results}/")}
     with tempfile.TemporaryDirectory(prefix="contactid-verify-") as temporary:
+        # without links: a sandbox is given the folder by its own path
         folder = Path(temporary).resolve()
         code = folder / "code"
         lay_out(bundle, run, root, commit, code)
@@ -94,13 +96,14 @@ def make_again(bundle: Contents, run: str, commit: str, root: Path, choice: Choi
         verdict = report.verdict(0.0)
         line = f"Report: set again from the bundle's files, {verdict}. {report.where}"
         print(plain(line), flush=True)
-        sample_jobs = {choices.maker[path] for path in sample}
-        in_order = sorted(sample_jobs, key=lambda job: job.outputs)
-        _tell_sample(choices, sample, in_order, choice.seed)
+        # several files of a sample may be of one job, which runs once
+        makers = {choices.maker[path] for path in sample}
+        sample_jobs = sorted(makers, key=lambda job: job.outputs)
+        _tell_sample(choices, sample, sample_jobs, choice.seed)
         drawing_jobs = showing(code, jobs)
         drawings = [name for job in drawing_jobs for name in job.outputs]
-        targets = [*sample, *(name for name in drawings if name in sizes)]
-        remade_jobs = [*in_order, *drawing_jobs]
+        targets = sample + [name for name in drawings if name in sizes]
+        remade_jobs = sample_jobs + drawing_jobs
         compared = _compared(place, targets, remade_jobs, sizes, arithmetic, choice.tolerance)
     n_differing = _tell(compared, results, sample, drawings, choice.tolerance)
     return n_differing + (verdict == DIFFERS)
@@ -147,23 +150,21 @@ def _compared(
     """
     published = take_away(place.code, names, jobs)
     recompute(place, targets, jobs, arithmetic.variables)
-    # a picture of times that were measured again is another one
-    kept = {
-        name: content
-        for name, content in sorted(published.items())
-        if not _shows_new_times(place.code, name, published)
-    }
-    versions = {name: [_content(place.code / name)] for name in kept}
-    compared = {name: compare(name, kept[name], *versions[name]) for name in kept}
+    for name in sorted(published):
+        # a picture of times that were measured again is another one
+        if _shows_new_times(place.code, name, published):
+            del published[name]
+    versions = {name: [_content(place.code / name)] for name in sorted(published)}
+    compared = {name: compare(name, published[name], *again) for name, again in versions.items()}
     differs = any(difference.verdict(tolerance) == DIFFERS for difference in compared.values())
     if not (arithmetic.other and differs):
         return compared
     for variables in other_kernels(arithmetic, place.environment, _OTHER_KERNELS):
         take_away(place.code, names, jobs)
         recompute(place, targets, jobs, variables)
-        for name in kept:
-            versions[name].append(_content(place.code / name))
-    return {name: compare(name, kept[name], *versions[name]) for name in kept}
+        for name, again in versions.items():
+            again.append(_content(place.code / name))
+    return {name: compare(name, published[name], *again) for name, again in versions.items()}
 
 
 def _content(file: Path) -> bytes:
@@ -189,6 +190,7 @@ def _tell(
     rows = []
     for name, difference in compared.items():
         verdict = verdicts[name]
+        # hundreds of drawings that agree would hide the sample
         if name in drawings and verdict not in (DIFFERS, UNDETERMINED):
             continue
         short = name.removeprefix(f"{results}/")

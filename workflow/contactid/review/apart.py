@@ -107,7 +107,9 @@ class Difference:
     @property
     def where(self) -> str:
         """Where that difference is."""
-        return next((column.where for column in self.columns if column.largest == self.largest), "")
+        if not self.columns:
+            return ""
+        return max(self.columns, key=lambda column: column.largest).where
 
     def verdict(self, tolerance: float) -> str:
         """``identical``, ``agrees`` (within the tolerance), ``undetermined`` or ``differs``."""
@@ -132,12 +134,12 @@ def compare(name: str, published: bytes, *again: bytes) -> Difference:
     A number is as far from the published one as that of the ways which is nearest. What is neither
     a table, text, JSON, netCDF nor a picture is the same or not.
     """
-    kind = name.rpartition(".")[2]
+    suffix = name.rpartition(".")[2]
     # a table is read all the same: how many numbers it has is told, and in how many ways they agree
-    if published in again and (kind in pictures.KINDS or kind not in _READ):
+    if published in again and (suffix in pictures.KINDS or suffix not in _READ):
         return Difference(identical=True)
-    if kind not in _READ or len(published) > 4 * len(again[0]) + _PIECE:
-        return other_than(_sizes(published, again[0]))
+    if suffix not in _READ or len(published) > 4 * len(again[0]) + _PIECE:
+        return other_than(f"{len(published)} bytes became {len(again[0])}")
     # what libraries raise of files that somebody may have tampered with
     try:
         old, *versions = [_parts(name, content, again[0]) for content in (published, *again)]
@@ -147,22 +149,14 @@ def compare(name: str, published: bytes, *again: bytes) -> Difference:
     if not alike:
         names = sorted(set(old) ^ set(versions[0]))[:_NAMED]
         return other_than(f"other columns: {', '.join(names) or 'another order'}")
-    quantities = _quantities(old) if kind == "csv" else None
+    quantities = _quantities(old) if suffix == "csv" else None
     columns = []
     for key, values in old.items():
-        if not _is_timed(key):
+        # a wall time, also as a part of a JSON file's path
+        if TIMES.isdisjoint(key.split(".")):
             values_again = [version[key] for version in alike]
             columns.append(_column(key, values, values_again, quantities))
     return Difference(tuple(columns), published in again)
-
-
-def _sizes(published: bytes, again: bytes) -> str:
-    return f"{len(published)} bytes became {len(again)}"
-
-
-def _is_timed(key: str) -> bool:
-    """Whether a column, a key or a variable holds a wall time."""
-    return any(part in TIMES for part in key.split("."))
 
 
 def _parts(name: str, content: bytes, ours: bytes) -> dict[str, np.ndarray]:
@@ -194,6 +188,7 @@ def _gathered(pairs: Iterable[tuple[str, Any]]) -> dict[str, np.ndarray]:
 def _columns(content: bytes) -> dict[str, np.ndarray]:
     # as text first: what isn't a number has to be the same letter by letter
     table = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
+    # a long table: some rows are times
     if "quantity" in table and "value" in table:
         timed = [is_time("value", row) for row in table.to_dict("records")]
         table.loc[timed, "value"] = ""
@@ -229,15 +224,16 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 def _variables(content: bytes) -> dict[str, np.ndarray]:
     _refuse_links(content)
+    values = {}
+    leaves: list[tuple[str, Any]] = []
+    # as stored: decoded times and fill values would hide what differs
     with xr.open_dataset(io.BytesIO(content), engine="h5netcdf", decode_cf=False) as data:
-        values = {}
-        attributes: dict[str, Any] = {str(key): value for key, value in data.attrs.items()}
+        for key, value in data.attrs.items():
+            leaves += _leaves(_attribute(value), f"attribute {key}")
         for name, variable in data.variables.items():
             values[str(name)] = np.asarray(variable.to_numpy())
-            attributes |= {f"{name}.{key}": value for key, value in variable.attrs.items()}
-    leaves: list[tuple[str, Any]] = []
-    for key, value in attributes.items():
-        leaves += _leaves(_attribute(value), f"attribute {key}")
+            for key, value in variable.attrs.items():
+                leaves += _leaves(_attribute(value), f"attribute {name}.{key}")
     return values | _gathered(leaves)
 
 
@@ -250,13 +246,13 @@ def _column(
         return Column(0, np.inf, f"{key}: {old.shape} became {versions[0].shape}")
     first, *others = shaped
     numbers = _numbers(old)
+    n_numbers = int((~np.isnan(numbers)).sum())
     floor = _floor(key, numbers, quantities)
-    # of the ways that it was made again, the one whose number is nearest
-    nearest = np.min([_distance(old, new, floor) for new in shaped], axis=0)
     spread = 0.0
     for new in others:
         spread = max(spread, float(_distance(first, new, floor).max(initial=0.0)))
-    n_numbers = int((~np.isnan(numbers)).sum())
+    # of the ways that it was made again, the one whose number is nearest
+    nearest = np.min([_distance(old, new, floor) for new in shaped], axis=0)
     if not nearest.max(initial=0.0) > 0.0:
         return Column(n_numbers, 0.0, spread=spread)
     worst = np.unravel_index(int(np.argmax(nearest)), nearest.shape)
@@ -281,13 +277,14 @@ def _refuse_links(content: bytes) -> None:
         if isinstance(entry, h5py.Dataset):
             if entry.is_virtual or entry.external:
                 raise ValueError("data outside the file")
+            # no size where it has no values at all
             if entry.size and entry.size * entry.dtype.itemsize > MOST_READ:
                 raise ValueError("more data than fits")
 
     with h5py.File(io.BytesIO(content)) as file:
-        links = (file.get(name, getlink=True) for name in file)
-        if not all(isinstance(link, h5py.HardLink) for link in links):
-            raise ValueError("links to other data")
+        for name in file:
+            if not isinstance(file.get(name, getlink=True), h5py.HardLink):
+                raise ValueError("links to other data")
         file.visititems(visit)
 
 
@@ -307,6 +304,7 @@ def _cells(text: str, separator: str) -> Iterator[tuple[str, str]]:
         heading = heading or [cell.replace("\\", "") for cell in cells]
         for number, (name, cell) in enumerate(zip(heading, cells, strict=False), 1):
             if name not in TIMES:
+                # dashes alone are a rule, as long as the column is wide
                 yield f"{number} {name}", cell.strip("-")
 
 
@@ -334,26 +332,27 @@ def _floor(key: str, published: np.ndarray, quantities: np.ndarray | None) -> np
     """What rounding alone makes of each number."""
     floor_by_name = next((floor for name, floor in FLOORS if name.search(key)), 0.0)
     # of a column's largest number: sums that cancel leave a share of what was added
-    finite = np.where(np.isfinite(published), np.abs(published), 0.0)
+    sizes = np.where(np.isfinite(published), np.abs(published), 0.0)
     if quantities is not None and quantities.shape == published.shape:
-        largest = np.zeros(quantities.max(initial=0) + 1)
-        np.maximum.at(largest, quantities, finite)
-        largest = largest[quantities]
+        largest_of_each = np.zeros(quantities.max(initial=0) + 1)
+        np.maximum.at(largest_of_each, quantities, sizes)
+        largest = largest_of_each[quantities]
     else:
-        largest = np.full(published.shape, finite.max(initial=0.0))
+        largest = np.full(published.shape, sizes.max(initial=0.0))
     return np.maximum(floor_by_name, ROUNDING * np.maximum(largest, 1.0))
 
 
 def _distance(old: np.ndarray, new: np.ndarray, floor: np.ndarray) -> np.ndarray:
     """How far values are from the others, relative; infinite for other words or one infinity."""
     a, b = _numbers(old), _numbers(new)
+    # inf - inf
     with np.errstate(invalid="ignore"):
         difference = np.abs(a - b)
-        equal = (a == b) | (difference <= floor)
+        is_equal = (a == b) | (difference <= floor)
         larger = np.maximum(np.abs(a), np.abs(b))
         # one in place of two zeros, which are equal
-        relative = difference / np.where(equal, 1.0, larger)
-    distance = np.where(equal, 0.0, relative)
+        relative = difference / np.where(is_equal, 1.0, larger)
+    distance = np.where(is_equal, 0.0, relative)
     # one of two is infinite, or both are, with other signs
     distance = np.where(np.isnan(distance), np.inf, distance)
     # words, empty cells, NaN: equal or not

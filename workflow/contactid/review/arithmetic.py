@@ -40,12 +40,15 @@ def describe_arithmetic() -> dict[str, Any]:
         ``numpy``: the instructions beyond its least that its loops use. ``libm``: a checksum of
         values of sin, cos, tan, atan and exp.
     """
-    from numba.core.registry import cpu_target  # a third of a second that only this needs
+    # here: a third of a second that only this needs
+    from numba.core.registry import cpu_target
 
     _, processor, features = cpu_target.target_context.codegen().magic_tuple()
-    used = set(features.split(","))
+    # LLVM's list has a plus before what it may use, a minus before what it mustn't
+    used = features.split(",")
+    vectors = [name for name in OF_VECTORS if f"+{name}" in used]
     return {
-        "numba": " ".join([processor, *(name for name in OF_VECTORS if f"+{name}" in used)]),
+        "numba": " ".join([processor, *vectors]),
         "blas": _blas_kernels(),
         "numpy": _dispatched_by_numpy(),
         "libm": _values_of_libm(),
@@ -62,24 +65,24 @@ def _blas_kernels() -> str | None:
     except OSError:
         return None
     kernels = set()
-    for path in sorted(set(re.findall(r"/\S*/(?:numpy|scipy)\.libs/\S*openblas\S*", loaded))):
+    # both wheels bring an OpenBLAS of their own
+    for path in set(re.findall(r"/\S*/(?:numpy|scipy)\.libs/\S*openblas\S*", loaded)):
         library = ctypes.CDLL(path)
-        name = next((name for name in _CORE_NAMES if hasattr(library, name)), None)
-        if name:
-            tell = getattr(library, name)
-            tell.restype = ctypes.c_char_p
-            kernels.add(tell().decode())
+        names = [name for name in _CORE_NAMES if hasattr(library, name)]
+        if names:
+            core_name = getattr(library, names[0])
+            core_name.restype = ctypes.c_char_p
+            kernels.add(core_name().decode())
     return " ".join(sorted(kernels)) or None
 
 
 def _values_of_libm() -> str:
     # so many that two versions of a function, which differ in rare last digits, differ at some
     angles = [0.1 * number for number in range(1, 2000)]
-    values = [
-        function(angle)
-        for function in (math.sin, math.cos, math.tan, math.atan)
-        for angle in angles
-    ]
+    values: list[float] = []
+    for function in (math.sin, math.cos, math.tan, math.atan):
+        values += map(function, angles)
+    # of a tenth, as it grows fast
     values += [math.exp(0.1 * angle) for angle in angles]
     return hashlib.sha256(struct.pack(f"{len(values)}d", *values)).hexdigest()[:12]
 

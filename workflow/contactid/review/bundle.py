@@ -75,8 +75,10 @@ def write_zip(path: str | Path, files: Mapping[str, Path | bytes]) -> None:
             entry.create_system = _UNIX
             entry.compress_type = zipfile.ZIP_DEFLATED
             # of a file's permissions that one alone, which doesn't depend on who made the archive
-            executable = isinstance(source, Path) and os.access(source, os.X_OK)
-            entry.external_attr = (stat.S_IFREG | (0o755 if executable else 0o644)) << 16
+            is_executable = isinstance(source, Path) and os.access(source, os.X_OK)
+            permissions = 0o755 if is_executable else 0o644
+            # Unix's are in the upper half
+            entry.external_attr = (stat.S_IFREG | permissions) << 16
             content = source.read_bytes() if isinstance(source, Path) else source
             archive.writestr(entry, content, compresslevel=9)
 
@@ -85,6 +87,7 @@ def code_files(root: Path) -> dict[str, Path]:
     """Everything that git knows or would ask about, by path."""
     listing = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard") or b""
     names = sorted(name.decode() for name in listing.split(b"\0") if name)
+    # what is deleted and not committed has a name alone
     return {name: root / name for name in names if (root / name).is_file()}
 
 
@@ -96,10 +99,13 @@ def is_free(licence: str) -> bool:
     """
     text = licence.strip().lower().rstrip("/")
     if address := _CREATIVE_COMMONS.search(text):
-        kind, version = address.groups()
-        text = f"cc0-{version}" if kind == "zero" else f"cc-{kind}-{version}"
+        terms, version = address.groups()
+        text = f"cc0-{version}" if terms == "zero" else f"cc-{terms}-{version}"
     name = "-".join(text.rpartition("/")[2].split())
-    return ("cc0-1.0" if name == "cc0" else name) in _FREE_LICENCES
+    # it has no other version
+    if name == "cc0":
+        name = "cc0-1.0"
+    return name in _FREE_LICENCES
 
 
 def result_files(
@@ -175,6 +181,7 @@ def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = N
         manifest=NAME,
         left_out=", ".join(left_out) or "nothing",
     ).encode()
+    # those that the run's own description lists
     results_of_run = _results_of(read_json(root / results / FILE_NAME))
     listed = [f"{results}/{name}" for name in results_of_run]
     described = describe(
@@ -187,6 +194,7 @@ def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = N
         folders={**_FOLDERS, results: "Everything that the run made"},
     )
     files[FILE_NAME] = (json.dumps(described, indent=2) + "\n").encode()
+    # last, over all the others
     sums = {name: _checksum(content) for name, content in files.items()}
     files[NAME] = write_manifest(sums).encode()
     dirty = "-dirty" if code["git_dirty"] else ""
@@ -253,13 +261,13 @@ def _is_unfinished(root: Path, configuration: str) -> bool:
     command += ["--configfile", configuration]
     environment = {**os.environ, "PYTHONPATH": str(root / "workflow")}
     run = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    printed = run.stdout + run.stderr
     if run.returncode:
-        last = [line for line in (run.stdout + run.stderr).splitlines() if line.strip()]
-        raise ContactIdError(
-            f"snakemake can't say what is left to do ({last[-1] if last else 'no output'})",
-            "Run make",
-        )
-    return "Nothing to be done" not in run.stdout + run.stderr
+        lines = [line for line in printed.splitlines() if line.strip()]
+        last = lines[-1] if lines else "no output"
+        raise ContactIdError(f"snakemake can't say what is left to do ({last})", "Run make")
+    # a dry run says no more by its status
+    return "Nothing to be done" not in printed
 
 
 def _results_of(crate: Mapping[str, Any]) -> list[str]:

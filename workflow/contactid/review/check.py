@@ -61,6 +61,11 @@ ABSENT = "absent"
 #: A number that moved by no more than this share of its row's tolerance, or of itself, didn't
 #: drift.
 SHARE_OF_TOLERANCE, SHARE_OF_NUMBER = 0.1, 1e-3
+_MOVES = (
+    "Numbers: {numbers}, of which {same} are the accepted ones, {rounded} moved by rounding, "
+    f"and {{further}} further: by more than {SHARE_OF_TOLERANCE:g} of the tolerance "
+    f"and more than {SHARE_OF_NUMBER:g} of the number."
+)
 # a kind of change: its title, and what is said of a run that fails by it (nothing where it passes)
 _KINDS = {
     "worse": ("Worse than the accepted verdicts", "checks got worse"),
@@ -153,7 +158,8 @@ def compare_verdicts(
         now, by a check that asks less; these may be among the others, too.
     """
     rows = beside(checks, accepted)
-    compared, same = rows["verdict_was"].notna(), rows["verdict_was"] == rows["verdict"]
+    compared = rows["verdict_was"].notna()
+    same = rows["verdict_was"] == rows["verdict"]
     loss = loss_of_worth(rows)
     drifted = compared & moved(rows)
     # a fifth of a tolerance lies between a verdict and its opposite, and the undecided between them
@@ -179,12 +185,13 @@ def beside(checks: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
 
     Rows that are gone come last, with the verdict ``absent``.
     """
-    before = before[list(ACCEPTED_COLUMNS)]
-    before = before.rename(columns={name: f"{name}_was" for name in ACCEPTED_COLUMNS[len(KEY) :]})
-    both = checks.merge(before, on=list(KEY), how="left")
-    gone = before.merge(checks[list(KEY)], on=list(KEY), how="left", indicator=True)
+    key = list(KEY)
+    before = before[list(ACCEPTED_COLUMNS)].set_index(key).add_suffix("_was").reset_index()
+    both = checks.merge(before, on=key, how="left")
+    gone = before.merge(checks[key], on=key, how="left", indicator=True)
     gone = gone[gone["_merge"] == "left_only"].drop(columns="_merge")
     gone = gone.assign(verdict=ABSENT, rejects="")
+    # an empty table would change the columns' types
     return pd.concat([both, gone], ignore_index=True) if len(gone) else both
 
 
@@ -195,13 +202,14 @@ def loss_of_worth(rows: pd.DataFrame) -> pd.Series:
 
 def moved(rows: pd.DataFrame) -> pd.Series:
     """Whether ``reproduced`` moved by more than rounding explains; a value that is alone did."""
-    now, was = rows["reproduced"].astype(float), rows["reproduced_was"].astype(float)
+    now = rows["reproduced"].astype(float)
+    was = rows["reproduced_was"].astype(float)
     difference = (now - was).abs()
     of_number = SHARE_OF_NUMBER * np.maximum(now.abs(), was.abs())
-    size = np.maximum(of_number, SHARE_OF_TOLERANCE * rows["tolerance_was"])
+    of_tolerance = SHARE_OF_TOLERANCE * rows["tolerance_was"]
     # infinite or missing on one side alone, of which no difference is a number
     alone = (now != was) & ~np.isfinite(difference) & ~(now.isna() & was.isna())
-    return (difference > size) | alone
+    return (difference > np.maximum(of_number, of_tolerance)) | alone
 
 
 def _asks_less(rows: pd.DataFrame) -> pd.Series:
@@ -251,7 +259,7 @@ def check_run(
         Part(f"# Checks of run {run}"),
         Part(count_table(checks)),
         Part(_tell_made(accepted_by, now)),
-        Part(_tell_moves(count_moves(checks, before))),
+        Part(_MOVES.format(**count_moves(checks, before))),
         *_changes(changes, elsewhere),
         *_about_files(Path(results) / run, study),
     ]
@@ -282,7 +290,8 @@ def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
     Raises :class:`ContactIdError` where there is no such run, its record is missing, or it lacks a
     study that is accepted already.
     """
-    checks, path = _checks(run, results), Path(accepted) / f"{run}.csv"
+    checks = _checks(run, results)
+    path = Path(accepted) / f"{run}.csv"
     record = Path(results) / run / "provenance.json"
     accepted_by = made_with(_read_made(record))
     if not accepted_by:
@@ -308,16 +317,14 @@ def made_with(record: Mapping[str, Any]) -> dict[str, Any]:
     """What of ``provenance.json`` its numbers' last digits depend on; nothing of an empty one."""
     if not record:
         return {}
+    packages = record.get("packages") or {}
+    as_recorded = ("git_commit", "git_dirty", "platform", "processor", "arithmetic")
     return {
         "made": (record.get("jobs") or {}).get("end"),
-        "git_commit": record.get("git_commit"),
-        "git_dirty": record.get("git_dirty"),
-        "platform": record.get("platform"),
-        "processor": record.get("processor"),
-        "arithmetic": record.get("arithmetic"),
+        **{name: record.get(name) for name in as_recorded},
         "solver": (record.get("solver") or {}).get("name"),
         "python": record.get("python"),
-        "packages": {name: (record.get("packages") or {}).get(name) for name in _PACKAGES},
+        "packages": {name: packages.get(name) for name in _PACKAGES},
     }
 
 
@@ -339,8 +346,10 @@ def _tell_made(made: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         lines.append("Where this run was made isn't known: it has no provenance.json.")
         return "\n".join(lines)
     lines.append(f"This run:         made {now['made']}, {_machine(now)}")
-    versions = {name: (was, now["packages"].get(name)) for name, was in made["packages"].items()}
-    other_packages = [f"{name} {a} -> {b}" for name, (a, b) in versions.items() if a != b]
+    other_packages = []
+    for name, version in made["packages"].items():
+        if now["packages"].get(name) != version:
+            other_packages.append(f"{name} {version} -> {now['packages'].get(name)}")
     if other_packages:
         lines.append(f"Other packages: {', '.join(other_packages)}")
     if chose_otherwise(made, now):
@@ -368,14 +377,6 @@ def count_moves(checks: pd.DataFrame, accepted: pd.DataFrame) -> dict[str, int]:
         "rounded": int((changed & ~moved_far).sum()),
         "further": int(moved_far.sum()),
     }
-
-
-def _tell_moves(count: Mapping[str, int]) -> str:
-    return (
-        f"Numbers: {count['numbers']}, of which {count['same']} are the accepted ones, {count['rounded']} moved by "
-        f"rounding, and {count['further']} further: by more than {SHARE_OF_TOLERANCE:g} of the tolerance and more "
-        f"than {SHARE_OF_NUMBER:g} of the number."
-    )
 
 
 def count_table(checks: pd.DataFrame) -> str:
@@ -436,22 +437,23 @@ def _changes(by_kind: Mapping[str, pd.DataFrame], elsewhere: bool) -> list[Part]
 
 def tell_row(row: pd.Series) -> str:
     """A row of :func:`beside` as a line: its verdict and number, before and now."""
-    was, verdict = row["verdict_was"], row["verdict"]
-    ours, tolerance, no_more = _number(row["reproduced"]), f"{row['tolerance']:.3g}", ""
-    if pd.notna(was):
-        verdict = _from_to(was, verdict)
+    verdict = row["verdict"]
+    number = _number(row["reproduced"])
+    tolerance = f"{row['tolerance']:.3g}"
+    no_more = ""
+    if pd.notna(row["verdict_was"]):
+        verdict = _from_to(row["verdict_was"], verdict)
         if row["verdict"] == ABSENT:
             return f"{row_name(row)}: {verdict}"
-        ours = _from_to(_number(row["reproduced_was"]), ours)
+        number = _from_to(_number(row["reproduced_was"]), number)
+        # not as it is printed: a wider one that rounds to the same is told, too
         if row["tolerance"] != row["tolerance_was"]:
             tolerance = f"{row['tolerance_was']:.3g} -> {tolerance}"
         accepted_now = sorted(_names(row["rejects_was"]) - _names(row["rejects"]))
         if accepted_now:
             no_more = f"; refuses no more: {', '.join(accepted_now)}"
-    return (
-        f"{row_name(row)}: {verdict}; printed {row['published']:g}, reproduced {ours} {row['unit']}, "
-        f"tolerance {tolerance}{no_more}; {row['note']}"
-    )
+    compared = f"printed {row['published']:g}, reproduced {number} {row['unit']}"
+    return f"{row_name(row)}: {verdict}; {compared}, tolerance {tolerance}{no_more}; {row['note']}"
 
 
 def _from_to(before: str, now: str) -> str:

@@ -33,7 +33,10 @@ from contactid.review.check import (
 from contactid.review.contents import plain
 from contactid.review.one_run import ABOUT_THE_RUN, shows_times
 
+# columns of the table of what moved, before its sizes and place
+_MOVED = ("kind", "name", "verdict_was", "verdict", "before", "after", "unit")
 _DRAWINGS = frozenset((".pdf", ".png", ".svg"))
+# lines of rows, and of files
 _SHOWN = 40
 _UNFINISHED = "Let the run finish: make, or snakemake with its configuration"
 
@@ -67,6 +70,7 @@ def _compared(a: Path, b: Path) -> dict[str, Difference]:
         else:
             compared[path] = _compared_file(a / path, b / path, path)
 
+    # a drawing differs where its data do, and says less of by how much
     def rank(path: str) -> tuple[bool, float, str]:
         return Path(path).suffix in _DRAWINGS, -compared[path].largest, path
 
@@ -75,21 +79,22 @@ def _compared(a: Path, b: Path) -> dict[str, Difference]:
 
 def _compared_file(file_a: Path, file_b: Path, name: str) -> Difference:
     before, now = file_a.read_bytes(), file_b.read_bytes()
-    if before == now or _draws_times(file_a):
+    # times are others in every run
+    draws_times = file_a.suffix in _DRAWINGS and shows_times(file_a.with_suffix(".csv"))
+    if before == now or draws_times:
         return Difference(identical=True)
     return compare(name, before, now)
 
 
-def _draws_times(path: Path) -> bool:
-    """Whether a file is a drawing of times, which are others in every run."""
-    return path.suffix in _DRAWINGS and shows_times(path.with_suffix(".csv"))
-
-
 def _files(root: Path) -> set[str]:
-    paths = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
-    results = (path for path in paths if path.parts[0] not in ABOUT_THE_RUN)
-    # Snakemake puts one into every folder that a job made
-    return {path.as_posix() for path in results if path.name != ".snakemake_timestamp"}
+    files = set()
+    for path in root.rglob("*"):
+        within = path.relative_to(root)
+        # Snakemake puts a time stamp into every folder that a job made
+        is_result = within.parts[0] not in ABOUT_THE_RUN and path.name != ".snakemake_timestamp"
+        if is_result and path.is_file():
+            files.add(within.as_posix())
+    return files
 
 
 def moved_rows(was: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
@@ -100,13 +105,17 @@ def moved_rows(was: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
     verdict is worse than any number.
     """
     rows = beside(now, was)
-    before, after = rows["reproduced_was"].astype(float), rows["reproduced"].astype(float)
-    difference = (after - before).abs().where(before.notna() & after.notna(), np.inf)
+    before = rows["reproduced_was"].astype(float)
+    after = rows["reproduced"].astype(float)
     # equal infinities, and two that are missing: their difference is no number
     has_moved = (before != after) & ~(before.isna() & after.isna())
-    difference = difference.where(has_moved, 0.0)
+    difference = (after - before).abs()
+    # a number in one run alone
+    difference = difference.where(before.notna() & after.notna(), np.inf).where(has_moved, 0.0)
     size = np.maximum(before.abs(), after.abs())
+    # a row that is gone has the tolerance that it had
     tolerance = rows["tolerance"].fillna(rows["tolerance_was"])
+    # where nothing moved, 0 and not 0 / 0
     rows = rows.assign(
         relative=(difference / size).where(difference > 0.0, 0.0).fillna(np.inf),
         tolerances=(difference / tolerance).where(difference > 0.0, 0.0),
@@ -153,19 +162,11 @@ def compare_runs(a: Path, b: Path) -> tuple[str, pd.DataFrame]:
 
 def _moved_table(rows: pd.DataFrame, differing: Mapping[str, Difference]) -> pd.DataFrame:
     """The table of :func:`compare_runs`: rows of :func:`moved_rows`, then files."""
-    table = pd.DataFrame(
-        {
-            "kind": np.where(rows["other"], "verdict", "number"),
-            "name": [row_name(row) for _, row in rows.iterrows()],
-            "verdict_was": rows["verdict_was"],
-            "verdict": rows["verdict"],
-            "before": rows["reproduced_was"],
-            "after": rows["reproduced"],
-            "unit": rows["unit"],
-            "relative": rows["relative"],
-            "tolerances": rows["tolerances"],
-        }
+    table = rows.rename(columns={"reproduced_was": "before", "reproduced": "after"}).assign(
+        kind=np.where(rows["other"], "verdict", "number"),
+        name=[row_name(row) for _, row in rows.iterrows()],
     )
+    table = table[[*_MOVED, "relative", "tolerances"]]
     file_rows = []
     for path, difference in differing.items():
         size, where = difference.largest, difference.where

@@ -119,6 +119,7 @@ class Contents:
 
     def blob(self, name: str, algorithm: str) -> str:
         """Git's name of a file."""
+        # git's own header comes before the content
         checksum = hashlib.new(algorithm, b"blob %d\0" % self.sizes[name], usedforsecurity=False)
         for piece in self.chunks(name):
             checksum.update(piece)
@@ -162,15 +163,17 @@ def _of_archive(path: Path, archive: zipfile.ZipFile) -> Contents:
             raise ContactIdError(
                 f"{path}: {entry.orig_filename} would be unpacked elsewhere", BEWARE
             )
-        # Unix's kind of file is in the upper half; other systems write none
-        kind = stat.S_IFMT(entry.external_attr >> 16)
-        if kind not in (0, stat.S_IFDIR if entry.is_dir() else stat.S_IFREG):
+        # Unix's type of file is in the upper half; other systems write none
+        file_type = stat.S_IFMT(entry.external_attr >> 16)
+        expected_type = stat.S_IFDIR if entry.is_dir() else stat.S_IFREG
+        if file_type not in (0, expected_type):
             raise ContactIdError(f"{path}: {name} is no plain file", BEWARE)
         if name in entries:
             raise ContactIdError(f"{path}: a file is in it twice ({name})", AGAIN)
         entries[name] = entry
     files = {name: entry for name, entry in entries.items() if not entry.is_dir()}
     for name in entries:
+        # "a" and "a/b": which of them is there depends on the program that unpacks
         if any(parent in files for parent in _parents(name)):
             raise ContactIdError(f"{path}: {name} lies in a file", BEWARE)
     sizes = {name: entry.file_size for name, entry in files.items()}
@@ -191,7 +194,8 @@ def _of_folder(path: Path) -> Contents:
     for place, folders, files in os.walk(path, onerror=unreadable):
         within = Path(place).relative_to(path)
         for name in sorted([*folders, *files]):
-            listed, status = (within / name).as_posix(), os.lstat(Path(place, name))
+            listed = (within / name).as_posix()
+            status = os.lstat(Path(place, name))
             if name in folders and not stat.S_ISLNK(status.st_mode):
                 if _GROWN.fullmatch(listed):
                     # which keeps os.walk from entering it
@@ -208,7 +212,8 @@ def _of_folder(path: Path) -> Contents:
 
     # what was a plain file may be a link or a FIFO by now
     def open_plain(name: str) -> IO[bytes]:
-        return os.fdopen(os.open(path / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        return os.fdopen(os.open(path / name, flags), "rb")
 
     return Contents(path, sizes, open_plain, tuple(problems), tuple(sorted(passed_over)))
 
@@ -228,7 +233,8 @@ def _refuse_equal_names(path: Path, names: Iterable[str]) -> None:
     """
     first: dict[str, str] = {}
     for name in names:
-        other = first.setdefault(unicodedata.normalize("NFC", name).casefold(), name)
+        written = unicodedata.normalize("NFC", name).casefold()
+        other = first.setdefault(written, name)
         if other != name:
             raise ContactIdError(
                 f"{path}: {other!a} and {name!a} are one name on some systems", BEWARE

@@ -68,17 +68,20 @@ def read_citation(path: str | Path) -> dict[str, Any]:
         ``study``.
     """
     content = read_yaml(path)
-    papers = [
-        {
-            "name": " ".join(entry["title"].split()),
-            "authors": [_name(author) for author in entry.get("authors", [])],
-            "year": str(entry.get("year", "")),
-            "url": entry.get("url", ""),
-            "doi": entry.get("doi", ""),
-            "study": entry.get("notes", "").removeprefix("study "),
-        }
-        for entry in content.get("references", [])
-    ]
+    papers = []
+    for entry in content.get("references", []):
+        papers.append(
+            {
+                # a long title has line ends in the file
+                "name": " ".join(entry["title"].split()),
+                "authors": [_name(author) for author in entry.get("authors", [])],
+                "year": str(entry.get("year", "")),
+                "url": entry.get("url", ""),
+                "doi": entry.get("doi", ""),
+                # the format has no field for it
+                "study": entry.get("notes", "").removeprefix("study "),
+            }
+        )
     return {
         "title": content["title"],
         "version": str(content.get("version", "")),
@@ -116,14 +119,14 @@ def describe(
     folders : what else is there, by folder, with a description
     """
     run = record["configuration"]["run"]
+    # the version that the profile Workflow Run Crate 0.5 builds on
     crate = ROCrate(version="1.1")
     crate.metadata.extra_terms["sha256"] = "https://w3id.org/ro/terms/workflow-run#sha256"
     spdx = citation["licence"]
     licence = _add(crate, f"https://spdx.org/licenses/{spdx}", "CreativeWork", name=spdx)
-    authors = [
-        _add(crate, f"#author-{k}", "Organization", name=name)
-        for k, name in enumerate(citation["authors"])
-    ]
+    authors = []
+    for number, name in enumerate(citation["authors"]):
+        authors.append(_add(crate, f"#author-{number}", "Organization", name=name))
     instrument = _workflow(crate, root, workflow, record, citation)
     settings = _file(crate, root, configuration, "Configuration of the run")
     made = [_file(crate, root, path) for path in sorted(results)]
@@ -175,8 +178,8 @@ def _set(entity: Any, **properties: Any) -> None:
 
 def _profiles(crate: ROCrate) -> list[Any]:
     profiles = []
-    for kind, name in _RUN_PROFILES.items():
-        address = f"https://w3id.org/ro/wfrun/{kind}/0.5"
+    for profile, name in _RUN_PROFILES.items():
+        address = f"https://w3id.org/ro/wfrun/{profile}/0.5"
         profiles.append(_add(crate, address, "CreativeWork", name=name, version="0.5"))
     workflow = _add(
         crate, _WORKFLOW_PROFILE, "CreativeWork", name="Workflow RO-Crate", version="1.0"
@@ -224,13 +227,13 @@ def _file(crate: ROCrate, root: Path, path: str, name: str = "") -> Any:
 def _dataset(crate: ROCrate, entry: Mapping[str, Any]) -> Any:
     doi = entry.get("doi")
     files = entry.get("files") or []
-    kind = "synthetic" if entry.get("synthetic") else "measured"
+    making = "synthetic" if entry.get("synthetic") else "measured"
     return _add(
         crate,
         f"#data-{entry['name']}",
         "CreativeWork",
         name=entry["name"],
-        description=f"{kind} data, {len(files)} files; sizes and checksums are in provenance.json",
+        description=f"{making} data, {len(files)} files; sizes and checksums are in provenance.json",
         additionalType="http://schema.org/Dataset",
         identifier=f"https://doi.org/{doi}" if doi else entry.get("source"),
         version=entry.get("version"),
@@ -241,15 +244,17 @@ def _dataset(crate: ROCrate, entry: Mapping[str, Any]) -> Any:
 
 
 def _paper(crate: ROCrate, paper: Mapping[str, Any]) -> Any:
+    authors = []
+    for name in paper["authors"]:
+        identifier = "#" + name.replace(" ", "-")
+        authors.append(_add(crate, identifier, "Person", name=name))
+    identifier = paper["url"] or f"#paper-{paper['study']}"
     return _add(
         crate,
-        paper["url"] or f"#paper-{paper['study']}",
+        identifier,
         "ScholarlyArticle",
         name=paper["name"],
-        author=[
-            _add(crate, "#" + name.replace(" ", "-"), "Person", name=name)
-            for name in paper["authors"]
-        ],
+        author=authors,
         datePublished=paper["year"],
     )
 
@@ -281,7 +286,8 @@ def write_crate(
     source, citation : the Snakefile, and CITATION.cff where there is one
     metadata, workflow, configuration : the description, and where the copies go
     """
-    folder, content = Path(record).parent, read_json(record)
+    folder = Path(record).parent
+    content = read_json(record)
     with replacing(workflow) as partial:
         shutil.copyfile(source, partial)
     text = yaml.safe_dump(content["configuration"], sort_keys=False, allow_unicode=True)

@@ -46,8 +46,8 @@ def hold(
         ours = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
         rows.append({"name": name, **compare_samples(table, record, ours, result, arithmetic)})
     # a run may have no stored result
-    table_held = pd.DataFrame(rows) if rows else pd.DataFrame(columns=["name"])
-    write_csv(table_held, held)
+    columns = None if rows else ["name"]
+    write_csv(pd.DataFrame(rows, columns=columns), held)
 
 
 def compare_samples(
@@ -79,6 +79,7 @@ def compare_samples(
     same_arithmetic = made["arithmetic"] == arithmetic
     n_compared = len(deviations)
     n_moved = int((deviations > result["tolerance"]).sum())
+    # another local optimum by another rounding is no error; most samples must agree all the same
     n_may_move = 0 if same_arithmetic else n_compared // 2
     if not same_code:
         verdict = OLDER
@@ -120,13 +121,13 @@ def tell_stored(held: str | Path, study: str = "") -> list[tuple[str, str]]:
         if not row["name"].startswith(study):
             continue
         name, verdict = row["name"], row["verdict"]
-        where = "as here" if row["same_arithmetic"] == "yes" else "other arithmetic than here"
+        arithmetic = "as here" if row["same_arithmetic"] == "yes" else "other arithmetic than here"
         sentence = (
             f"Stored result {name}: {verdict}; "
             f"{row['compared']} of {row['samples']} samples compared, "
             f"{row['moved']} moved by more than {row['tolerance']:g} in {row['value']}, "
             f"the furthest by {row['largest_deviation']:.3g}; "
-            f"made on {row['made_on']}, {where}, at commit {row['made_at']}"
+            f"made on {row['made_on']}, {arithmetic}, at commit {row['made_at']}"
         )
         problem = ""
         if verdict in FAILS:

@@ -41,6 +41,8 @@ print(json.dumps(describe_arithmetic()))
 _SECONDS = 120.0
 # characters of a variable's value that a line shows: numba's features are some hundred words
 _SHORT = 40
+# what a record may put into the environment of a process
+_WORDS = re.compile(r"[\w .+-]{0,500}")
 
 
 @dataclass(frozen=True)
@@ -60,16 +62,15 @@ class Arithmetic:
 
     def __str__(self) -> str:
         if not self.other:
-            shown = {name: text for name, text in self.variables.items() if len(text) < _SHORT}
-            names = ", ".join(f"{name}={text}" for name, text in shown.items())
-            kept = f", kept by {names}" if names else ""
+            variables = self.variables.items()
+            shown = ", ".join(f"{name}={text}" for name, text in variables if len(text) < _SHORT)
+            kept = f", kept by {shown}" if shown else ""
             return f"Arithmetic: the run's{kept}."
-        choices = "; ".join(
-            f"{name} was {was or 'not recorded'}, is {now}"
-            for name, (was, now) in self.other.items()
-        )
+        choices = []
+        for name, (was, now) in self.other.items():
+            choices.append(f"{name} was {was or 'not recorded'}, is {now}")
         problem = "NOT the run's, and it can't be kept here, so last digits differ"
-        return f"Arithmetic: {problem}: {choices}"
+        return f"Arithmetic: {problem}: {'; '.join(choices)}"
 
 
 def keep(recorded: Any, environment: Mapping[str, str]) -> Arithmetic:
@@ -92,9 +93,13 @@ def keep(recorded: Any, environment: Mapping[str, str]) -> Arithmetic:
             continue
         tried = {**variables, **_variables_of(library, was[library], own)}
         choices = _choices({**environment, **tried})
+        # ignored, or the process ended: then the library chooses as it does here
         if choices and choices[library] == was[library]:
             variables, chosen = tried, choices
-    other = {name: (was.get(name), now) for name, now in chosen.items() if was.get(name) != now}
+    other = {}
+    for library, choice in chosen.items():
+        if was.get(library) != choice:
+            other[library] = (was.get(library), choice)
     return Arithmetic(variables, chosen, other)
 
 
@@ -116,11 +121,11 @@ def _is_whole(recorded: Any) -> bool:
     """Whether a record has names and plain short words, as :func:`describe_arithmetic` writes them."""
     if not isinstance(recorded, Mapping):
         return False
-    words = re.compile(r"[\w .+-]{0,500}")
-    return all(
-        text is None or (isinstance(text, str) and words.fullmatch(text))
-        for text in recorded.values()
-    )
+    for text in recorded.values():
+        is_word = isinstance(text, str) and _WORDS.fullmatch(text)
+        if text is not None and not is_word:
+            return False
+    return True
 
 
 def _variables_of(library: str, was: str, own: Mapping[str, Any]) -> dict[str, str]:
@@ -139,6 +144,7 @@ def _features(vectors: list[str]) -> str:
     absent = [name for name in OF_VECTORS if name not in vectors]
     features = binding.get_host_cpu_features()
     for name in features:
+        # the rest of that family builds on its first
         if name in absent or ("avx512f" in absent and name.startswith("avx512")):
             features[name] = False
     return str(features.flatten())

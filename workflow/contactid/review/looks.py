@@ -41,10 +41,12 @@ def wrong_logs(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[
     """A line for every result that isn't what the log of its job says, or that no log names."""
     problems = []
     logged = set()
-    for log in sorted(name for name in bundle.sizes if name.startswith(f"{results}/logs/")):
+    logs = [name for name in bundle.sizes if name.startswith(f"{results}/logs/")]
+    for log in sorted(logs):
         for within, size, digest in written(bundle.text(log)):
             name = f"{results}/{within}"
             logged.add(name)
+            # data that no licence lets into a bundle have logs there, too
             if name in sums and (size, digest) != (bundle.sizes[name], sums[name]):
                 problems.append(f"{name}: isn't what its job wrote ({log})")
     for name in results_in(bundle, results):
@@ -56,8 +58,8 @@ def wrong_logs(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[
 def results_in(bundle: Contents, results: str) -> list[str]:
     """The files of a run that jobs wrote as their outputs, sorted."""
     prefix = f"{results}/"
-    own = (name for name in sorted(bundle.sizes) if name.startswith(prefix))
-    return [name for name in own if name.removeprefix(prefix).partition("/")[0] not in _UNNAMED]
+    own = [name.removeprefix(prefix) for name in sorted(bundle.sizes) if name.startswith(prefix)]
+    return [prefix + name for name in own if name.partition("/")[0] not in _UNNAMED]
 
 
 def unrecorded(names: Mapping[str, Any], results: list[str]) -> list[str]:
@@ -96,7 +98,8 @@ def other_settings(bundle: Contents, results: str, root: Path, commit: str) -> l
     text = git(root, "show", f"{commit}:{_DEFAULTS}")
     if text is None:
         return None
-    ours, theirs = yaml.safe_load(text), bundle.json(f"{results}/provenance.json")["configuration"]
+    ours = yaml.safe_load(text)
+    theirs = bundle.json(f"{results}/provenance.json")["configuration"]
     if not isinstance(theirs, dict):
         return sorted(ours)
     # a key that is absent isn't one without a value
@@ -131,12 +134,16 @@ def unaccepted(
         raise ContactIdError(
             f"the run's record isn't whole ({type(error).__name__}: {error})", AGAIN
         ) from None
-    kinds = ["worse", "weaker", "better", "other", "new", *([] if elsewhere else ["drift"])]
-    return [
-        f"{row_name(row)}: {_of(row, '')}; accepted at that commit: {_of(row, '_was')}"
-        for kind in kinds
-        for row in changes[kind].to_dict("records")
-    ]
+    kinds = ["worse", "weaker", "better", "other", "new"]
+    # by another rounding
+    if not elsewhere:
+        kinds.append("drift")
+    lines = []
+    for kind in kinds:
+        for row in changes[kind].to_dict("records"):
+            accepted = f"accepted at that commit: {_of(row, '_was')}"
+            lines.append(f"{row_name(row)}: {_of(row, '')}; {accepted}")
+    return lines
 
 
 def wrong_sentences(
@@ -158,6 +165,7 @@ def wrong_sentences(
     expected = pd.concat([pd.DataFrame(columns=list(COLUMNS)), *judged])
     name = f"{results}/claims.csv"
     written = pd.read_csv(io.BytesIO(bundle.read(name)), dtype=str, keep_default_na=False)
+    # in one of the two alone
     others = sorted(_rows_of(written) ^ _rows_of(expected))
     return [f"{name}: not what its rows give: {study} {claim}" for study, claim, *_ in others]
 
@@ -172,4 +180,5 @@ def _of(row: Mapping[Any, Any], which: str) -> str:
     verdict = row[f"verdict{which}"]
     if pd.isna(verdict) or "tolerance" not in row:
         return "no such row"
-    return f"{verdict}, {row[f'reproduced{which}']:g} with tolerance {row[f'tolerance{which}']:g}"
+    number, tolerance = row[f"reproduced{which}"], row[f"tolerance{which}"]
+    return f"{verdict}, {number:g} with tolerance {tolerance:g}"

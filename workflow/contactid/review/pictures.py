@@ -33,12 +33,20 @@ def strokes(content: bytes, kind: str) -> Iterator[tuple[str, str]]:
 
     Raises :class:`ValueError` where it is larger than a drawing is.
     """
-    text = (_unpacked(content) if kind == "pdf" else content).decode("latin-1")
-    names: dict[str, str] = {}
+    drawing = _unpacked(content) if kind == "pdf" else content
+    # any byte is a letter of it
+    text = drawing.decode("latin-1")
     if kind == "svg":
-        text = _NAME.sub(lambda name: names.setdefault(name[0], f"path {len(names)}"), text)
-    yield from ((COORDINATES, number) for number in _NUMBER.findall(text))
-    yield from (("words", word) for word in _NUMBER.sub(" ", text).split())
+        names: dict[str, str] = {}
+
+        def by_order(match: re.Match[str]) -> str:
+            return names.setdefault(match[0], f"path {len(names)}")
+
+        text = _NAME.sub(by_order, text)
+    for number in _NUMBER.findall(text):
+        yield COORDINATES, number
+    for word in _NUMBER.sub(" ", text).split():
+        yield "words", word
 
 
 def _unpacked(pdf: bytes) -> bytes:
@@ -67,11 +75,12 @@ def pixels(content: bytes, ours: bytes) -> dict[str, np.ndarray]:
         # before any pixel is unpacked
         if shape != expected_shape:
             raise ValueError(f"{shape} is no picture like {expected_shape}")
-        frames = np.stack(
-            [np.asarray(frame.convert("RGBA")) for frame in ImageSequence.Iterator(picture)]
-        )
+        frames = []
+        for frame in ImageSequence.Iterator(picture):
+            frames.append(np.asarray(frame.convert("RGBA")))
         texts = {str(name): str(value) for name, value in picture.info.items()}
-    return {PIXELS: frames, "words": np.array([str(sorted(texts.items()))], dtype=object)}
+    words = np.array([str(sorted(texts.items()))], dtype=object)
+    return {PIXELS: np.stack(frames), "words": words}
 
 
 def _shape(picture: Image.Image) -> tuple[str | None, tuple[int, int], int]:

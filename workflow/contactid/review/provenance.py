@@ -38,6 +38,7 @@ ROOT = Path(__file__).resolve().parents[3]
 # the main process leaves its command line here for the jobs that it starts
 # (workflow/rules/review.smk)
 COMMAND = "CONTACTID_COMMAND"
+_SEED = re.compile(r"(^|[._])seeds?$")
 
 
 def describe_code(root: str | Path) -> dict[str, Any]:
@@ -81,9 +82,9 @@ def git(root: Path, *arguments: str) -> bytes | None:
 
 def packages(path: str | Path | None = None) -> dict[str, str]:
     """Versions of all packages that can be imported, or of those in a folder, by name."""
-    installed = (
-        metadata.distributions(path=[str(path)]) if path is not None else metadata.distributions()
-    )
+    installed = metadata.distributions()
+    if path is not None:
+        installed = metadata.distributions(path=[str(path)])
     versions: dict[str, str] = {}
     for distribution in installed:
         name = distribution.metadata["Name"]
@@ -124,11 +125,12 @@ def linear_algebra() -> dict[str, Any]:
     """The BLAS and LAPACK that numpy was built with."""
     built: Any = np.show_config(mode="dicts") or {}
     dependencies = built.get("Build Dependencies", {})
-    keys = ("name", "version", "openblas configuration")
-    return {
-        part: {key: dependencies.get(part, {}).get(key) for key in keys}
-        for part in ("blas", "lapack")
-    }
+    described = {}
+    for library in ("blas", "lapack"):
+        about = dependencies.get(library, {})
+        keys = ("name", "version", "openblas configuration")
+        described[library] = {key: about.get(key) for key in keys}
+    return described
 
 
 def compare_locks(lock: str | Path, jobs: Iterable[JobRecord]) -> dict[str, Any]:
@@ -140,16 +142,17 @@ def compare_locks(lock: str | Path, jobs: Iterable[JobRecord]) -> dict[str, Any]
     others: Counter[str] = Counter()
     unknown = 0
     for job in jobs:
-        if job.rule not in _LATER:
-            was = _lock_of(job)
-            unknown += was is None
-            others[job.rule] += was not in (None, now)
+        if job.rule in _LATER:
+            continue
+        checksum = _lock_of(job)
+        if checksum is None:
+            unknown += 1
+        elif checksum != now:
+            others[job.rule] += 1
     return {
         "file": str(lock),
         "sha256": now,
-        "jobs_made_with_another": {
-            rule: number for rule, number in sorted(others.items()) if number
-        },
+        "jobs_made_with_another": dict(sorted(others.items())),
         "jobs_not_known": unknown,
     }
 
@@ -204,11 +207,14 @@ def describe_jobs(jobs: Sequence[JobRecord]) -> dict[str, Any]:
     A run that was continued, or whose outputs are older, begins with the oldest job that it still
     relies on.
     """
+    # records can be dropped without harm to the results
+    if not jobs:
+        return dict.fromkeys(("finished", "begin", "end", "seconds"))
     return {
-        "finished": len(jobs) or None,
-        "begin": moment(min(job.begin for job in jobs)) if jobs else None,
-        "end": moment(max(job.end for job in jobs)) if jobs else None,
-        "seconds": round(sum(job.seconds for job in jobs), 1) if jobs else None,
+        "finished": len(jobs),
+        "begin": moment(min(job.begin for job in jobs)),
+        "end": moment(max(job.end for job in jobs)),
+        "seconds": round(sum(job.seconds for job in jobs), 1),
     }
 
 
@@ -227,8 +233,10 @@ def seeds_of(value: Any, path: str = "") -> dict[str, Any]:
         return {}
     seeds: dict[str, Any] = {}
     for here, entry in inner.items():
-        is_seed = re.search(r"(^|[._])seeds?$", here) and not isinstance(entry, Mapping)
-        seeds |= {here: entry} if is_seed else seeds_of(entry, here)
+        if _SEED.search(here) and not isinstance(entry, Mapping):
+            seeds[here] = entry
+        else:
+            seeds |= seeds_of(entry, here)
     return seeds
 
 
@@ -300,7 +308,8 @@ def write_provenance(
     entries : the datasets that the run reads, as the registry has them
     store : the folder of all downloads
     """
-    results, installed = Path(checks).parent, packages()
+    results = Path(checks).parent
+    installed = packages()
     jobs = read_jobs(Path(), results.as_posix())
     content = {
         **describe_code(ROOT),

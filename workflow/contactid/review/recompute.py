@@ -73,7 +73,9 @@ class Candidates:
 
 def candidates(folder: Path, results: str, jobs: Sequence[JobRecord], longest: float) -> Candidates:
     """Everything numeric whose job took at most ``longest`` s and whose inputs are there."""
-    job_of = {output: job for job in jobs for output in job.outputs}
+    job_of: dict[str, JobRecord] = {}
+    for job in jobs:
+        job_of |= dict.fromkeys(job.outputs, job)
     by_study: dict[str, list[str]] = {}
     maker: dict[str, JobRecord] = {}
     left_out: Counter[str] = Counter()
@@ -84,30 +86,28 @@ def candidates(folder: Path, results: str, jobs: Sequence[JobRecord], longest: f
         path = file.relative_to(folder).as_posix()
         # a job's output may be the folder that the file is in
         outputs = (path, *map(str, Path(path).parents))
-        job = next((job_of[output] for output in outputs if output in job_of), None)
-        reason = _reason(folder, job, longest)
-        if job is None or reason:
+        makers = [job_of[output] for output in outputs if output in job_of]
+        reason = "without a record of the job that made it"
+        if makers:
+            reason = _reason(folder, makers[0], longest)
+        if reason:
             left_out[reason] += 1
             continue
         top = PurePosixPath(path).relative_to(results).parts[0]
         is_study = (folder / results / top / "tables").is_dir()
         by_study.setdefault(top if is_study else _SHARED, []).append(path)
-        maker[path] = job
+        maker[path] = makers[0]
     return Candidates(by_study, maker, dict(sorted(left_out.items())))
 
 
 def showing(folder: Path, jobs: Sequence[JobRecord]) -> list[JobRecord]:
     """The jobs that drew figures and typeset tables, whose data are there."""
-    return [
-        job
-        for job in jobs
-        if _SHOWING.fullmatch(job.rule) and not _reason(folder, job, float("inf"))
-    ]
+    drawing = [job for job in jobs if _SHOWING.fullmatch(job.rule)]
+    return [job for job in drawing if not _reason(folder, job, float("inf"))]
 
 
-def _reason(folder: Path, job: JobRecord | None, longest: float) -> str:
-    if job is None:
-        return "without a record of the job that made it"
+def _reason(folder: Path, job: JobRecord, longest: float) -> str:
+    """Why a job can't run again; empty where it can."""
     if job.rule in _OF_THE_RUN:
         return "about the run itself"
     if not all(is_below(name) and (folder / name).exists() for name in job.inputs):
@@ -133,6 +133,7 @@ def draw(choices: Candidates, number: int, seed: int) -> list[str]:
         for study in studies:
             while waiting[study] and len(chosen) < number:
                 path = waiting[study].pop()
+                # another file of its job is in the sample, so this one is compared in any case
                 if choices.maker[path] in used:
                     second_choice.append(path)
                     continue
@@ -198,6 +199,7 @@ def take_away(
         within = (parent.as_posix() for parent in PurePosixPath(name).parents)
         if name not in outputs and outputs.isdisjoint(within):
             continue
+        # nothing that a run writes and that is compared is larger
         if names[name] <= MOST_READ:
             before[name] = path.read_bytes()
         path.unlink()
@@ -323,7 +325,8 @@ def _snakemake(
     )
     missing = [path for path in paths if not (place.code / path).is_file()]
     if done.returncode or missing:
-        lines = list(filter(None, map(str.strip, (done.stdout + done.stderr).splitlines())))
+        printed = (done.stdout + done.stderr).splitlines()
+        lines = [line.strip() for line in printed if line.strip()]
         last = lines[-1] if lines else "no output"
         # our own jobs' word before Snakemake's, which comes after it
         reason = next((line for line in lines if line.startswith("ERROR ")), last)

@@ -19,14 +19,17 @@ from pathlib import Path
 
 _NAMESPACES = ("--user", "--map-root-user", "--mount", "--net", "--ipc", "--uts", "--pid")
 _HIDDEN = ("/run", "/dev/shm")
-_MOUNT_SETATTR, _HERE, _RECURSIVE, _READ_ONLY = (
-    442,
-    -100,
-    0x8000,
-    1,
-)  # a system call's number, and linux/mount.h
+# a system call's number; Python has no name for it
+_MOUNT_SETATTR = 442
+# linux/fcntl.h and linux/mount.h
+_HERE, _RECURSIVE, _READ_ONLY = -100, 0x8000, 1
 _BIND, _NOSUID_NODEV = 0x1000, 0x6
-_DROP_FROM_BOUNDS, _NO_NEW_PRIVILEGES = 24, 38  # linux/prctl.h
+# linux/prctl.h
+_DROP_FROM_BOUNDS, _NO_NEW_PRIVILEGES = 24, 38
+# numbers of capabilities that a kernel may have
+_CAPABILITIES = 64
+# bytes of the structure mount_attr: four numbers of 64 bits
+_ATTRIBUTES = 32
 
 
 def sandboxed(folder: Path) -> list[str]:
@@ -44,11 +47,10 @@ def why_not(folder: Path) -> str:
         )
     except (OSError, subprocess.SubprocessError) as error:
         return str(error)
-    return (
-        ""
-        if tried.returncode == 0
-        else (tried.stderr.strip().splitlines() or ["no reason given"])[-1]
-    )
+    if tried.returncode == 0:
+        return ""
+    lines = tried.stderr.strip().splitlines()
+    return lines[-1] if lines else "no reason given"
 
 
 def _enclose(folder: str) -> None:
@@ -60,24 +62,25 @@ def _enclose(folder: str) -> None:
             raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
 
     def set_attributes(path: str, flags: int, added: int, removed: int) -> None:
-        attributes = (ctypes.c_uint64 * 4)(added, removed, 0, 0)
-        status = libc.syscall(
-            _MOUNT_SETATTR, _HERE, path.encode(), flags, ctypes.byref(attributes), 32
-        )
-        checked(status, f"making {path} read-only" if added else f"making {path} writable")
+        attributes = ctypes.byref((ctypes.c_uint64 * 4)(added, removed, 0, 0))
+        status = libc.syscall(_MOUNT_SETATTR, _HERE, path.encode(), flags, attributes, _ATTRIBUTES)
+        checked(status, f"making {path} {'read-only' if added else 'writable'}")
 
     set_attributes("/", _RECURSIVE, _READ_ONLY, 0)
+    # an empty file system above what is there
     for hidden in filter(os.path.isdir, _HIDDEN):
-        checked(
-            libc.mount(b"tmpfs", os.path.realpath(hidden).encode(), b"tmpfs", _NOSUID_NODEV, None),
-            hidden,
-        )
-    checked(libc.mount(folder.encode(), folder.encode(), None, _BIND, None), folder)
+        place = os.path.realpath(hidden).encode()
+        checked(libc.mount(b"tmpfs", place, b"tmpfs", _NOSUID_NODEV, None), hidden)
+    # a mount of its own, which alone can be written to
+    place = folder.encode()
+    checked(libc.mount(place, place, None, _BIND, None), folder)
     set_attributes(folder, 0, 0, _READ_ONLY)
-    for capability in range(64):  # those that this kernel hasn't are refused
+    for capability in range(_CAPABILITIES):
+        # those that this kernel hasn't are refused
         libc.prctl(_DROP_FROM_BOUNDS, capability, 0, 0, 0)
     checked(libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0), "dropping privileges")
-    os.chdir(Path.cwd())  # by its path again, now that another mount is there
+    # by its path again, now that another mount is there
+    os.chdir(Path.cwd())
 
 
 if __name__ == "__main__":

@@ -52,11 +52,9 @@ def gather(samples: Sequence[str], result: Mapping[str, Any], table: str, record
             "this configuration makes no samples of it", "Name one that does by CONFIG="
         )
     write_csv(pd.concat([read_csv(file) for file in samples], ignore_index=True), table)
-    jobs_made = [
-        job
-        for job in read_jobs(Path(), Path(table).parents[2].as_posix())
-        if set(job.outputs) & set(samples)
-    ]
+    # results/<run>/stored/<name>/<table>
+    results = Path(table).parents[2].as_posix()
+    jobs = [job for job in read_jobs(Path(), results) if set(job.outputs) & set(samples)]
     code, installed = describe_code(ROOT), packages()
     content = {
         **{key: result[key] for key in ("function", "code", "settings")},
@@ -69,8 +67,8 @@ def gather(samples: Sequence[str], result: Mapping[str, Any], table: str, record
         "python": platform.python_version(),
         "packages": {name: installed[name] for name in _COMPUTING if name in installed},
         "solver": describe_solver(),
-        "date": moment(max((job.end for job in jobs_made), default=time.time())),
-        "seconds": round(sum(job.seconds for job in jobs_made), 1),
+        "date": moment(max((job.end for job in jobs), default=time.time())),
+        "seconds": round(sum(job.seconds for job in jobs), 1),
     }
     write_json(record, content)
 
@@ -89,6 +87,7 @@ def store(name: str, configuration: Sequence[str] = (), root: Path = ROOT) -> st
             f"{root} is no git checkout", "Store from one: what is stored names its commit"
         )
     if changed:
+        # behind two letters and a blank
         file = changed.decode().splitlines()[0][3:]
         raise ContactIdError(
             f"{file} isn't committed", "Commit first: what is stored names the commit that made it"
@@ -96,7 +95,8 @@ def store(name: str, configuration: Sequence[str] = (), root: Path = ROOT) -> st
     overlays = list(configuration) or ["config/full.yaml"]
     run = read_yaml(root / overlays[-1])["run"]
     made = [f"results/{run}/stored/{name}/{part}" for part in (TABLE, RECORD)]
-    study = f'studies=["{name.partition("_")[0]}"]'  # a result is called after its study
+    # a result is called after its study
+    study = f'studies=["{name.partition("_")[0]}"]'
     command = [sys.executable, "-m", "snakemake", "--configfile", *overlays, "--config", study]
     command += ["--forcerun", "gather_stored", "--"]
     if subprocess.run([*command, *made], cwd=root).returncode:
@@ -104,10 +104,10 @@ def store(name: str, configuration: Sequence[str] = (), root: Path = ROOT) -> st
             f"{name} couldn't be computed (see above)", "Mend the cause, then store again"
         )
     read_stored([str(root / file) for file in made])
-    for file in made:  # a table without its record is refused by its checksum
-        write_text(
-            root / STORED / name / Path(file).name, (root / file).read_text(encoding="utf-8")
-        )
+    # one after the other: a table without its record is refused by its checksum
+    for file in made:
+        text = (root / file).read_text(encoding="utf-8")
+        write_text(root / STORED / name / Path(file).name, text)
     return f"Stored: {(STORED / name).as_posix()}; commit it."
 
 

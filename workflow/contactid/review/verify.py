@@ -62,6 +62,7 @@ from contactid.sources.registry import GENERATED
 _ROOT = Path(__file__).resolve().parents[3]
 _RUN = re.compile(r"results/(\w[\w.-]*)/crate/configuration\.yaml")
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_NO_SUCH_REFUSAL = "rejects {}, which doesn't follow from {}"
 
 
 def wrong_verdicts(checks: pd.DataFrame) -> list[str]:
@@ -79,7 +80,9 @@ def wrong_verdicts(checks: pd.DataFrame) -> list[str]:
 
 def _problem(row: Mapping[Any, Any]) -> str:
     """What doesn't follow in a row, by the code that judged it; empty where all does."""
-    verdict, lacks = row["verdict"], row["verdict"] in LACKS
+    verdict = row["verdict"]
+    lacks = verdict in LACKS
+    # a note's first part is the reason
     if lacks and not row["note"].partition(";")[0]:
         return f"{verdict} without a reason"
     if np.isnan(float(row["reproduced"])):
@@ -87,19 +90,23 @@ def _problem(row: Mapping[Any, Any]) -> str:
     for column, meanings in (("basis", BASES), ("origin", ORIGINS)):
         if row[column] not in meanings:
             return f"has a number, but its {column} is {row[column] or 'nothing'}"
-    return _statement_problem(row) if row["unit"] == STATEMENT else _number_problem(row)
+    if row["unit"] == STATEMENT:
+        return _statement_problem(row)
+    return _number_problem(row)
 
 
 def _statement_problem(row: Mapping[Any, Any]) -> str:
     """What doesn't follow in a statement's row."""
-    wrong, moved = _answers(row["wrong_answers"]), _answers(row["moved"])
+    wrong = _answers(row["wrong_answers"])
+    moved = _answers(row["moved"])
     refused = [name for name, answer in wrong.items() if not answer]
     if row["rejects"] != ";".join(refused):
-        return f"rejects {row['rejects'] or 'nothing'}, which doesn't follow from {row['wrong_answers']}"
+        return _NO_SUCH_REFUSAL.format(row["rejects"] or "nothing", row["wrong_answers"])
     agree, cases = map(int, row["cases"].split(" of "))
     if not 0 <= agree <= cases:
         return f"is so in {row['cases']} cases"
     if row["verdict"] in LACKS:
+        # of no case nothing can be so
         is_wrong = row["verdict"] == UNDEFINED and cases
         return f"undefined, but has {cases} cases" if is_wrong else ""
     holds = bool(row["reproduced"])
@@ -122,11 +129,12 @@ def _number_problem(row: Mapping[Any, Any]) -> str:
     if row["quantity"] != INPUTS:
         by_rule = wrong_answers(published, row["unit"], {})
     for name, value in by_rule.items():
+        # two roundings: of the printed number, of which it was made, and of itself
         if not abs(tried.get(name, np.inf) - value) <= 2.0 * _edge(value, published):
             return f"{name} is {value:g}, which wasn't tried"
     refused = set(row["rejects"].split(";")) - {""}
     if not refused <= set(tried) or not _follows(refused, tried, published, tolerance):
-        return f"rejects {row['rejects'] or 'nothing'}, which doesn't follow from {row['wrong_answers']}"
+        return _NO_SUCH_REFUSAL.format(row["rejects"] or "nothing", row["wrong_answers"])
     if row["verdict"] in LACKS:
         return ""
     # whether a number is an error isn't in the file
@@ -205,9 +213,11 @@ def wrong_tables(bundle: Contents, results: str, checks: pd.DataFrame) -> list[s
     problems = []
     for study, of_study in checks.groupby("study", sort=False):
         name = f"{results}/{study}/checks.csv"
+        # the study is the first column
+        expected = [row for row in rows if row[:1] == [study]]
         if name not in bundle.sizes:
             problems.append(f"{name}: missing, though checks.csv has rows of it")
-        elif _rows(bundle, name) != [heading, *(row for row in rows if row[:1] == [study])]:
+        elif _rows(bundle, name) != [heading, *expected]:
             problems.append(f"{name}: other rows than in checks.csv")
         if f"* {study}: {verdict_line(of_study)}" not in summary:
             problems.append(
@@ -267,8 +277,11 @@ def wrong_data(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[
                 continue
             folder = f"{results}/data/{entry['name']}"
             raw = f"{folder}/raw/"
-            own = [path for path in sums if path.startswith(raw)]
-            actual = {path.removeprefix(raw): (sums[path], bundle.sizes[path]) for path in own}
+            # checksum and size by name, as they are and as they are described
+            actual = {}
+            for path in sums:
+                if path.startswith(raw):
+                    actual[path.removeprefix(raw)] = (sums[path], bundle.sizes[path])
             described = {file["name"]: (file["sha256"], file["size"]) for file in entry["files"]}
             if described != actual:
                 problems.append(
@@ -309,12 +322,12 @@ def compare_code(bundle: Contents, results: str, described: Mapping[str, Any], r
     added = (NAME, FILE_NAME, "README.txt")
     ours = (f"{results}/", f"{FOLDER.as_posix()}/")
     code = {name for name in bundle.sizes if not name.startswith(ours) and name not in added}
+    # by the length of its hexadecimal digits
     algorithm = "sha1" if len(commit) == 40 else "sha256"
-    other = [
-        name
-        for name in sorted(code | set(blobs))
-        if name not in code or bundle.blob(name, algorithm) != blobs.get(name)
-    ]
+    other = []
+    for name in sorted(code | set(blobs)):
+        if name not in code or bundle.blob(name, algorithm) != blobs.get(name):
+            other.append(name)
     if other:
         problem = f"{len(other)} files of code aren't those of commit {short}: {', '.join(other)}"
         return Code(commit, f"WARNING {problem}")

@@ -35,7 +35,8 @@ def call_rule(
     named: dict[str, Any] = {}
     # ``around`` are the job's own: its configuration, and the terminal's descriptor
     for part in (around, wildcards, files_in, files_out, params):
-        named |= {name: _plain(value) for name, value in part.items()}
+        for name, value in part.items():
+            named[name] = _plain(value)
     functions = [resolve(reference) for reference in params["call"].split(", ")]
     if DECLARED in named:
         [function] = functions
@@ -48,23 +49,21 @@ def call_rule(
 
 def _calls(named: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """What each call of a function is given."""
-    each, shares = named.pop(EACH, []), named.pop(SHARES, [])
+    each = named.pop(EACH, [])
+    shares = named.pop(SHARES, [])
     n_calls = len(named[each[0]]) if each else 1
-    by_call: dict[str, list[Any]] = {}
-    for name in (*each, *shares):
-        items = named[name]
-        if not items:
-            continue
-        size, remainder = divmod(len(items), n_calls)
-        # a list that doesn't fit would hand a call the files of another one
-        if remainder or (name in each and size != 1):
-            raise ValueError(f"{len(items)} of {name} for {n_calls} calls")
-        if name in each:
-            by_call[name] = items
-        else:
-            by_call[name] = [items[k * size : (k + 1) * size] for k in range(n_calls)]
-    for k in range(n_calls):
-        yield named | {name: items[k] for name, items in by_call.items()}
+    for number in range(n_calls):
+        named_of_call = dict(named)
+        for name in (*each, *shares):
+            items = named[name]
+            size, remainder = divmod(len(items), n_calls)
+            # a list that doesn't fit would hand a call the files of another one
+            if remainder or (name in each and size > 1):
+                raise ValueError(f"{len(items)} of {name} for {n_calls} calls")
+            if size:
+                share = items[number * size : (number + 1) * size]
+                named_of_call[name] = share[0] if name in each else share
+        yield named_of_call
 
 
 def _plain(value: Any) -> Any:
@@ -72,4 +71,7 @@ def _plain(value: Any) -> Any:
     # Snakemake's own texts and lists can't be written as JSON, and don't compare as plain ones do
     if isinstance(value, str):
         return str(value)
-    return [str(item) for item in value] if type(value).__name__ == "Namedlist" else value
+    # by its name, so that a job needn't import Snakemake
+    if type(value).__name__ == "Namedlist":
+        return [str(item) for item in value]
+    return value

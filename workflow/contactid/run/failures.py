@@ -19,6 +19,7 @@ _STOPPED = (
 )
 SLURM_LOGS = Path(".snakemake/slurm_logs")
 """Where Snakemake keeps the logs of submissions that failed."""
+# how Slurm says that it killed a job, by the resource that was too small
 _WORDS = {
     "mem_mb": re.compile(r"exceeded (job )?memory limit|oom[-_ ]kill|out of memory", re.IGNORECASE),
     "runtime": re.compile(r"due to time limit", re.IGNORECASE),
@@ -56,14 +57,16 @@ def slurm_reason(rule: str, log: Path, since: float, submissions: Path = SLURM_L
         if not mark:
             continue
         for key, words in _WORDS.items():
-            if words.search(report):
-                asked = re.search(rf"\b{key}=(\d+)", report)
-                limit_name, unit = _NAMES[key]
-                limit = f" ({asked[1]} {unit})" if asked else ""
+            if not words.search(report):
+                continue
+            limit_name, unit = _NAMES[key]
+            limit, more = "", "..."
+            if asked := re.search(rf"\b{key}=(\d+)", report):
+                limit = f" ({asked[1]} {unit})"
                 # how much it would have taken isn't known; twice ends after few tries
-                more = 2 * int(asked[1]) if asked else "..."
-                remedy = f"Ask for more: --set-resources {rule}:{key}={more}"
-                return f"killed by Slurm at its {limit_name} limit{limit}. {remedy}"
+                more = str(2 * int(asked[1]))
+            remedy = f"Ask for more: --set-resources {rule}:{key}={more}"
+            return f"killed by Slurm at its {limit_name} limit{limit}. {remedy}"
     return None
 
 

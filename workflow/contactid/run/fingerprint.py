@@ -83,7 +83,7 @@ class Fingerprints:
         for file in sorted(self._workflow.glob(f"{PACKAGE}/**/*.py")):
             text = file.read_bytes()
             parts = file.relative_to(self._workflow).with_suffix("").parts
-            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            name = ".".join(parts).removesuffix(".__init__")
             key = hashlib.sha256(text).hexdigest()
             self._used[key] = modules[name] = self._cached.get(key) or parse(text)
         # what is written holds the files of now alone, so it doesn't grow with every edit
@@ -122,10 +122,10 @@ class Fingerprints:
             if definition not in reached:
                 reached[definition] = None
                 waiting.extend(self._named_in(definition))
-        return {
-            f"{module}:{name}": self.modules[module].definitions[name].code
-            for module, name in reached
-        }
+        codes = {}
+        for module, name in reached:
+            codes[f"{module}:{name}"] = self.modules[module].definitions[name].code
+        return codes
 
     def _named_in(self, definition: tuple[str, str]) -> frozenset[tuple[str, str]]:
         """The definitions that one definition names."""
@@ -196,12 +196,8 @@ def defined_by(statement: ast.stmt) -> list[str]:
         case ast.Import() | ast.ImportFrom() | ast.Pass() | ast.Expr(value=ast.Constant()):
             return []
         case ast.Assign(targets=targets) if all(map(_is_names, targets)):
-            return [
-                node.id
-                for target in targets
-                for node in ast.walk(target)
-                if isinstance(node, ast.Name)
-            ]
+            nodes = [node for target in targets for node in ast.walk(target)]
+            return [node.id for node in nodes if isinstance(node, ast.Name)]
         case ast.AnnAssign(target=ast.Name(id=name)):
             return [name]
         # what a module does as a command is in no job; imports for type checkers are no statements
@@ -214,9 +210,9 @@ def defined_by(statement: ast.stmt) -> list[str]:
 
 
 def _is_names(target: ast.expr) -> bool:
-    return isinstance(target, ast.Name) or (
-        isinstance(target, ast.Tuple) and all(map(_is_names, target.elts))
-    )
+    if isinstance(target, ast.Tuple):
+        return all(map(_is_names, target.elts))
+    return isinstance(target, ast.Name)
 
 
 def _definition(statements: Iterable[ast.stmt]) -> Definition:
@@ -269,10 +265,9 @@ def _load(remembered: Path | None) -> dict[str, Module]:
             modules = {}
             # JSON keeps no named tuples
             for key, (definitions, imports) in content.items():
-                typed = {
-                    name: Definition(code, tuple(names))
-                    for name, (code, names) in definitions.items()
-                }
+                typed = {}
+                for name, (code, names) in definitions.items():
+                    typed[name] = Definition(code, tuple(names))
                 modules[key] = Module(typed, imports)
             return modules
     return {}
@@ -280,7 +275,8 @@ def _load(remembered: Path | None) -> dict[str, Module]:
 
 def _without_texts(body: list[ast.stmt]) -> list[ast.stmt]:
     """Without docstrings, those of attributes and constants included."""
-    texts = [
-        node for node in body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    ]
-    return [node for node in body if node not in texts] or [ast.Pass()]
+    statements = []
+    for node in body:
+        if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            statements.append(node)
+    return statements or [ast.Pass()]

@@ -30,12 +30,12 @@ OWNER = "CONTACTID_OWNER"
 #: (contactid.review.provenance).
 LOCK = "Environment: requirements.lock, sha256 "
 _LOCK_FILE = Path(__file__).resolve().parents[3] / "envs/requirements.lock"
+# of Linux's prctl: the signal that a process gets when its parent dies
 _PR_SET_PDEATHSIG = 1
 _THREADS = tuple(f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"))
 # new objects before each of Python's collections of garbage; its own 700 cost 7 % of a job that
 # builds models
 _COLLECTIONS = (100_000, 10, 5)
-# of Linux's prctl: the signal that a process gets when its parent dies
 
 
 @contextmanager
@@ -101,6 +101,7 @@ def leave() -> NoReturn:
 def _opened(log: str | Path, label: str, terminal: int) -> TextIO:
     try:
         Path(log).parent.mkdir(parents=True, exist_ok=True)
+        # line by line: whoever looks into it sees how far the job is
         return Path(log).open("w", buffering=1, encoding="utf-8")
     except OSError as error:
         os.write(terminal, _plain(f"{label}: {cannot_be_written(log, error.errno)}"))

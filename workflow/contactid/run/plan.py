@@ -22,12 +22,12 @@ import pandas as pd
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.run.records import read_benchmarks
 
+#: Jobs of one run beyond which Snakemake itself becomes the slowest part (docs/cluster.md).
 MOST_JOBS = 25_000
-"""Jobs of one run beyond which Snakemake itself becomes the slowest part (docs/cluster.md)."""
+#: Minutes; what most partitions allow, and more than a failure should cost.
 LONGEST_JOB = 24.0 * 60.0
-"""Minutes; what most partitions allow, and more than a failure should cost."""
+#: As in profiles/slurm.
 SUBMISSIONS_PER_SECOND = 5.0
-"""As in profiles/slurm."""
 # an output, its record, log and benchmark
 _FILES_PER_JOB = 4
 # recordings of one seed, which a job takes: the paper's, which no configuration changes

@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from statistics import median
+from typing import Any
 
+#: What Snakemake calls the handler that writes to the terminal.
 HANDLER = "DefaultStreamHandler"
-"""What Snakemake calls the handler that writes to the terminal."""
 # Snakemake's names of its events
 _STARTED, _ENDED, _COUNTED = "job_info", "job_finished", "run_info"
 _HIDDEN = (_STARTED, "progress", "job_started", "resources_info")
@@ -53,7 +54,11 @@ class Progress(logging.Formatter):
         usual_seconds: Mapping[str, float],
     ) -> None:
         super().__init__()
-        self._usual, self._does, self._studies, self._seconds = usual, does, studies, usual_seconds
+        self._usual = usual
+        self._does = does
+        self._studies = studies
+        self._seconds = usual_seconds
+        # rule, wildcards and begin of the jobs that are at work, by Snakemake's number
         self._jobs: dict[int, tuple[str, str, float]] = {}
         self._begin = time.monotonic()
         # usual seconds of all jobs, and of those that ended
@@ -61,29 +66,34 @@ class Progress(logging.Formatter):
         # numbers of jobs
         self._ended, self._total = 0, 0
 
-    def filter(self, record: logging.LogRecord) -> bool:
+    def filter(self, record: Any) -> bool:
         """Whether to show a message; what it says of a job is kept."""
         event = getattr(record, "event", None)
-        if event == _STARTED:
-            which = ", ".join(map(str, record.wildcards.values()))  # type: ignore[attr-defined]
-            self._jobs[record.jobid] = (record.rule_name, which, time.monotonic())  # type: ignore[attr-defined]
+        if event == _STARTED and record.rule_name != "all":
+            which = ", ".join(map(str, record.wildcards.values()))
+            self._jobs[record.jobid] = (record.rule_name, which, time.monotonic())
         if event == _COUNTED:
-            counts = {rule: n for rule, n in record.stats.items() if rule not in ("all", "total")}  # type: ignore[attr-defined]
-            self._begin, self._total = time.monotonic(), sum(counts.values())
-            self._work = sum(n * self._expected(rule) for rule, n in counts.items())
+            self._begin = time.monotonic()
+            self._work, self._total = 0.0, 0
+            for rule, count in record.stats.items():
+                if rule not in ("all", "total"):
+                    self._total += count
+                    self._work += count * self._expected(rule)
         if event == _ENDED:
             # the target rule is a job to Snakemake, which does nothing
-            return self._jobs.get(record.job_id, ("all", "", 0.0))[0] != "all"  # type: ignore[attr-defined]
+            return record.job_id in self._jobs
         is_plain = event is None and record.levelno == logging.INFO
         is_routine = is_plain and str(record.msg).startswith(_ROUTINE)
         return event not in _HIDDEN and not is_routine
 
-    def format(self, record: logging.LogRecord) -> str:
+    def format(self, record: Any) -> str:
         """The text of a message."""
         event = getattr(record, "event", None)
         if event == _COUNTED:
             return f"{self._total} jobs to do"
-        return self._line(record.job_id) if event == _ENDED else self._usual.format(record)  # type: ignore[attr-defined]
+        if event == _ENDED:
+            return self._line(record.job_id)
+        return self._usual.format(record)
 
     def _expected(self, rule: str) -> float:
         return self._seconds.get(rule) or median(self._seconds.values() or [1.0])
@@ -93,7 +103,10 @@ class Progress(logging.Formatter):
         self._ended += 1
         self._done += self._expected(rule)
         study = next((name for name in self._studies if rule.startswith(f"{name}_")), "")
-        what = first_clause(self._does(rule)) + (f": {which}" if which else "")
+        what = first_clause(self._does(rule))
+        if which:
+            what += f": {which}"
+        # so that all lines begin alike
         digits = len(str(self._total))
         number = f"{self._ended:>{digits}} of {self._total}"
         seconds = time.monotonic() - begin

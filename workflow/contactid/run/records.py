@@ -121,9 +121,11 @@ def read_jobs(working_directory: str | Path, under: str) -> list[JobRecord]:
     record_of_job: dict[tuple[Any, ...], dict[str, Any]] = {}
     outputs_of_job: dict[tuple[Any, ...], list[str]] = {}
     for file in sorted((root / FOLDER).rglob("*")):
-        path = _output_of(file.relative_to(root / FOLDER)) if file.is_file() else None
+        path = _output_of(file.relative_to(root / FOLDER))
+        if not file.is_file() or path is None or not path.startswith(prefix):
+            continue
         # records of files that were removed since stay there
-        if path is None or not path.startswith(prefix) or not (root / path).exists():
+        if not (root / path).exists():
             continue
         record = _load(file)
         if record is None:
@@ -136,6 +138,7 @@ def read_jobs(working_directory: str | Path, under: str) -> list[JobRecord]:
     jobs = []
     for job, record in record_of_job.items():
         jobs.append(_job(record, outputs_of_job[job], f"{prefix}logs/"))
+    # the same order for the same records: jobs may end within one tick of the clock
     return sorted(jobs, key=lambda job: (job.end, job.rule, job.outputs))
 
 
@@ -155,8 +158,12 @@ def upstream(makers: Mapping[str, JobRecord], path: str) -> list[JobRecord]:
 def path_of_record(output: str) -> Path:
     """Where below :data:`FOLDER` the record of an output is."""
     encoded = base64.urlsafe_b64encode(output.encode()).decode("ascii")
-    parts = [encoded[k : k + _LONGEST] for k in range(0, len(encoded), _LONGEST)]
-    return Path(*(f"@{part}" for part in parts[:-1]), parts[-1])
+    path = Path()
+    # Snakemake's mark of a folder, so that none is taken for a record
+    while len(encoded) > _LONGEST:
+        path /= f"@{encoded[:_LONGEST]}"
+        encoded = encoded[_LONGEST:]
+    return path / encoded
 
 
 def _output_of(relative: Path) -> str | None:

@@ -10,11 +10,11 @@ give the runs with the largest jobs.
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pandas as pd
@@ -23,25 +23,23 @@ from contactid.core.errors import told_plainly
 from contactid.output.tables import write_csv
 from contactid.run.records import read_benchmarks
 
+#: A rule asks for at least this many times what its largest job took.
 LEAST_MARGIN = 1.3
-"""A rule asks for at least this many times what its largest job took."""
+#: A rule asks for at most this many times that, if it asks for more than the floor; time varies
+#: more than memory.
 LARGEST_MEMORY_MARGIN, LARGEST_RUNTIME_MARGIN = 5.0, 10.0
-"""A rule asks for at most this many times that, if it asks for more than the floor; time varies
-more than memory.
-"""
+#: MB of the two Snakemake processes that start a job on a node, wait for it, and count as part of
+#: it (measured: 200 each).
 STARTER_MB = 500
-"""MB of the two Snakemake processes that start a job on a node, wait for it, and count as part of
-it (measured: 200 each)."""
+#: MB that any rule may ask for: what a node has for a core at the least.
 MEMORY_FLOOR = 1500
-"""MB that any rule may ask for: what a node has for a core at the least."""
+#: Minutes that any rule may ask for: a slow node, and a file system that is slow to serve the first
+#: import.
 RUNTIME_FLOOR = 10
-"""Minutes that any rule may ask for: a slow node, and a file system that is slow to serve the first
-import.
-"""
 TOO_LITTLE = "is too little"
 _WORKFLOW = Path(__file__).resolve().parents[2]
+#: The largest measured jobs, by rule; written with ``--write``.
 MEASURED = _WORKFLOW / "resources" / "measured_jobs.csv"
-"""The largest measured jobs, by rule; written with ``--write``."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +57,7 @@ def asked_for(rules: Iterable[Path] | None = None) -> dict[str, Asked]:
     for file in files:
         text = file.read_text(encoding="utf-8")
         for block in re.split(r"^(?= *rule(?: \w+)?:$)", text, flags=re.M)[1:]:
+            # a loop's rule has its name in a format
             name = re.match(r" *rule (\w+):", block) or re.search(r'name:\n +f"([^"]+)"', block)
             memory = re.search(r"^ +mem_mb=(\d+),$", block, re.M)
             runtime = re.search(r"^ +runtime=(\d+),$", block, re.M)
@@ -73,7 +72,8 @@ def asked_by(rule: str, asked: Mapping[str, Asked]) -> Asked | None:
     """What a rule asks for, by its name or the pattern of a loop's names."""
     if rule in asked:
         return asked[rule]
-    return next((request for name, request in asked.items() if fnmatchcase(rule, name)), None)
+    requests = (request for name, request in asked.items() if fnmatch.fnmatchcase(rule, name))
+    return next(requests, None)
 
 
 def measure(runs: Iterable[str | Path]) -> pd.DataFrame:
@@ -139,9 +139,8 @@ def main(runs: list[str], write: bool) -> int:
     lines = judge(measured, asked)
     if lines:
         print(*(f"WARNING {line}" for line in lines), sep="\n")
-    unmeasured = sorted(
-        name for name in asked if not any(fnmatchcase(rule, name) for rule in measured["rule"])
-    )
+    measured_rules = list(measured["rule"])
+    unmeasured = [name for name in sorted(asked) if not fnmatch.filter(measured_rules, name)]
     print(f"Not measured in these runs: {', '.join(unmeasured) or 'none'}")
     return 1 if any(TOO_LITTLE in line for line in lines) else 0
 

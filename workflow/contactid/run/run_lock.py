@@ -45,6 +45,7 @@ def hold(results: Path, *, unlock: bool, folder: Path = SNAKEMAKE) -> TextIO:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise _at_work(results, file) from None
+        # for the message to whoever comes next
         file.truncate(0)
         file.write(f"{os.getpid()} {socket.gethostname()}\n")
         file.flush()

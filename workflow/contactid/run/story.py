@@ -36,6 +36,7 @@ def tell_begin(inputs: Iterable[str], params: Mapping[str, Any]) -> None:
             if len(text) > _LONGEST:
                 text = f"{text[:_LONGEST]}..."
             print(f"With {name}: {text}")
+    # an input that two names stand for is named once
     files = list(dict.fromkeys(map(str, inputs)))
     for file in _files(files[:_MOST]):
         print(f"Reads {file}: {file.stat().st_size} bytes, sha256 {_digest(file)}")
@@ -55,8 +56,9 @@ def tell_end(outputs: Iterable[str]) -> None:
 def changed(results: str | Path) -> list[tuple[str, str]]:
     """Every output that is there and isn't what its job wrote, with the job's rule."""
     folder = Path(results)
-    logs = sorted((folder / "logs").rglob("*.log"), key=lambda log: log.stat().st_mtime_ns)
+    logs = list((folder / "logs").rglob("*.log"))
     # of a rule that an update renamed the old log is still there: the newest one counts
+    logs.sort(key=lambda log: log.stat().st_mtime_ns)
     records: dict[str, tuple[int, str, str]] = {}
     for log in logs:
         rule = log.relative_to(folder / "logs").with_suffix("").parts[0]
@@ -83,11 +85,13 @@ def written(log: str) -> list[tuple[str, int, str]]:
 
 def forced(command: Iterable[str]) -> set[str]:
     """The rules and files that a Snakemake command makes again whatever they are (-R, --forcerun)."""
-    names, taking = set(), False
+    names = set()
+    # an option takes all words up to the next one
+    is_taking = False
     for word in command:
         if word.startswith("-"):
-            taking = word in ("-R", "--forcerun")
-        elif taking:
+            is_taking = word in ("-R", "--forcerun")
+        elif is_taking:
             names.add(word)
     return names
 

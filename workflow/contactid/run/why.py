@@ -27,8 +27,11 @@ ENVIRONMENT = Path("envs/environment.yaml")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 # three files, and those after them
 _MANY_FILES = re.compile(r"((?:[^ ,;]+, ){2}[^ ,;]+)((?:, [^ ,;]+)+)")
-_LONGEST = 140  # characters of a value, and of a reason that isn't taken apart
+# characters of a value, and of a reason that isn't taken apart
+_LONGEST = 140
 _PARAMS = re.compile(r"Params have changed.*?: before: (.*) now: (.*)", re.S)
+# in a dry run's text, a rule and its reason
+_JOBS = re.compile(r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    reason: (.*)$", re.M)
 
 
 def why(file: str, options: Sequence[str] = ()) -> list[str]:
@@ -48,14 +51,11 @@ def why(file: str, options: Sequence[str] = ()) -> list[str]:
         errors = [line for line in output.splitlines() if line.startswith("ERROR ")]
         if errors:
             raise ContactIdError(*errors[0].removeprefix("ERROR ").split(". ", 1))
-        raise ContactIdError(
-            f"{file}: no rule of this run makes it",
-            nearest(file, _planned("--forceall", *options)[1]),
-        )
+        # all files of the run, those that needn't be made again included
+        _, plan = _planned("--forceall", *options)
+        raise ContactIdError(f"{file}: no rule of this run makes it", nearest(file, plan))
     lines = []
-    for rule, reason in re.findall(
-        r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    reason: (.*)$", output, re.M
-    ):
+    for rule, reason in _JOBS.findall(output):
         lines += [f"{rule}: {text}" for text in explain(reason)]
     return (lines or [f"{file}: nothing would make it again"]) + _libraries(file)
 
@@ -127,7 +127,6 @@ def _changes(old: Any, new: Any, where: str = "") -> list[str]:
     """A line for each innermost value that differs, and for each part that is new or gone."""
     if old == new:
         return []
-    setting = f"setting {where}" if where else "setting"
     if type(old) is not type(new) or not isinstance(old, dict | list):
         return [f"setting {where or 'value'}: {_cut(repr(old))} is now {_cut(repr(new))}"]
     are_artefacts = isinstance(old, list) and all(map(_is_artefact, old + new))
@@ -135,12 +134,15 @@ def _changes(old: Any, new: Any, where: str = "") -> list[str]:
     keep_places = not are_artefacts and len(old) == len(new)
     before = _parts(old, keep_places)
     now = _parts(new, keep_places)
+    what = f"setting {where}".strip()
+    # the list of a rule's artefacts is no setting
+    if are_artefacts and not where:
+        what = "declared"
     lines = []
     for key in dict.fromkeys([*before, *now]):
         if key in before and key in now:
             lines += _changes(before[key], now[key], f"{where}.{key}".lstrip("."))
         else:
-            what = "declared" if are_artefacts and not where else setting
             change = "new" if key in now else "gone"
             lines.append(f"{what}: {change} {_cut(str(key))}")
     return lines or [f"setting {where or 'value'}: in another order"]
@@ -156,7 +158,11 @@ def _parts(value: dict[str, Any] | list[Any], keep_places: bool) -> dict[Any, An
         return value
     if keep_places:
         return dict(enumerate(value))
-    return {part["place"] if _is_artefact(part) else repr(part): part for part in value}
+    parts = {}
+    for part in value:
+        name = part["place"] if _is_artefact(part) else repr(part)
+        parts[name] = part
+    return parts
 
 
 def _cut(text: str) -> str:

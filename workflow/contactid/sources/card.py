@@ -124,6 +124,7 @@ def gaps(time: np.ndarray, interval: float) -> int:
     return int(np.count_nonzero(np.diff(time) > _GAP * interval))
 
 
+# all in one job: Python and its imports take longer than a card
 def make_cards(
     entries: Sequence[Mapping[str, Any]],
     locked: Sequence[Mapping[str, Any] | None],
@@ -190,6 +191,11 @@ def make_card(
     synthetic = bool(attributes["synthetic"])
     interval = attributes.get("sample_interval")
     frequency = 1.0 / float(interval) if interval else attributes.get("sample_frequency")
+    # what a reader says of recordings, by their names
+    by_recording = {}
+    for name in ("left_out", "surfaces", "remarks", "frames"):
+        by_recording[name] = json.loads(attributes.get(name, "{}"))
+    # seconds; empty where a study's data have no time
     durations = np.array(signals.durations)
     return {
         "name": dataset.name,
@@ -205,10 +211,8 @@ def make_card(
         "longest_s": _digits(durations.max()) if len(durations) else None,
         "sample_frequency_hz": None if frequency is None else _digits(float(frequency)),
         "gaps": signals.gaps,
-        "left_out": json.loads(attributes.get("left_out", "{}")),
-        "surfaces": dict(Counter(json.loads(attributes.get("surfaces", "{}")).values())),
-        "remarks": json.loads(attributes.get("remarks", "{}")),
-        "frames": json.loads(attributes.get("frames", "{}")),
+        **by_recording,
+        "surfaces": dict(Counter(by_recording["surfaces"].values())),
         "noise": _medians(signals.noise),
         "licence": str(attributes["licence"]),
         "citation": dataset.citation,
@@ -226,6 +230,7 @@ def headline(card: Mapping[str, Any]) -> str:
     amounts = [f"{card['recordings']} recordings", f"{card['samples']} samples"]
     if duration is not None:
         amounts.append(f"{duration:.4g} s")
+    # of the duration, or where there is none of the samples
     if frequency is not None:
         amounts[-1] += f" at {frequency:.4g} Hz"
     if card["left_out"]:
@@ -237,10 +242,12 @@ def headline(card: Mapping[str, Any]) -> str:
 
 def _medians(noise: dict[str, list[float]]) -> dict[str, float]:
     """The median over recordings, to three digits; without the quantities that no recording tells."""
-    finite = {name: np.array(values)[np.isfinite(values)] for name, values in noise.items()}
-    return {
-        name: float(f"{np.median(values):.3g}") for name, values in finite.items() if len(values)
-    }
+    medians = {}
+    for name, values in noise.items():
+        estimated = np.array(values)[np.isfinite(values)]
+        if len(estimated):
+            medians[name] = float(f"{np.median(estimated):.3g}")
+    return medians
 
 
 def _listed(raw: Path) -> list[dict[str, Any]]:
@@ -269,7 +276,8 @@ def _digits(value: float) -> float:
 
 def draw_card(card: Mapping[str, Any], stem: str | Path) -> None:
     """Write the card's panels side by side as ``stem`` with the extensions of :data:`FORMATS`."""
-    import matplotlib.pyplot as plt  # the report reads cards and draws none
+    # here, as the report reads cards and draws none
+    import matplotlib.pyplot as plt
 
     from contactid.output import style
     from contactid.output.escape import mathtext
@@ -285,6 +293,7 @@ def draw_card(card: Mapping[str, Any], stem: str | Path) -> None:
                 if panel["kind"] == "points":
                     axes.plot(line["x"], line["y"], ".", color=style.LINE, ms=1.5, alpha=0.4)
                 else:
+                    # up to 0.9: the map's end is a yellow that white paper swallows
                     colour = colours(0.9 * number / max(len(lines) - 1, 1))
                     axes.plot(line["x"], line["y"], color=colour, lw=0.7, label=line["label"])
             if 1 < len(lines) <= _MOST_LABELS and panel["title"].startswith("joints"):
@@ -294,7 +303,7 @@ def draw_card(card: Mapping[str, Any], stem: str | Path) -> None:
         figure.suptitle(
             mathtext(f"{card['name']}: {headline(card)}"), fontsize=8, x=0.01, ha="left"
         )
-        kind = "synthetic data" if card["synthetic"] else "measured data"
-        style.label_data(figure, f"{kind}; {card['what']}; licence: {card['licence']}")
+        making = "synthetic data" if card["synthetic"] else "measured data"
+        style.label_data(figure, f"{making}; {card['what']}; licence: {card['licence']}")
         style.save(figure, stem, FORMATS)
         plt.close(figure)

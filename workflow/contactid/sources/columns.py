@@ -74,8 +74,9 @@ class Column(NamedTuple):
 
 def dimension(quantity: str) -> str:
     """The unit in which a quantity of the module's table is taken."""
-    for kind, unit in _DIMENSIONS.items():
-        if f"{quantity}_".startswith(f"{kind}_"):
+    for group, unit in _DIMENSIONS.items():
+        # the underscore: joint_1 is a joint, jointly is none
+        if f"{quantity}_".startswith(f"{group}_"):
             return unit
     return "1"
 
@@ -113,13 +114,15 @@ def _quantity(words: list[str]) -> str | None:
     if len(words) == 1 and words[0] in _TIME:
         return "time"
     split = _with_axis_apart(words)
-    axis = next((word for word in reversed(split) if word in tuple("wxyz")), "")
-    if axis:
-        split.remove(axis)
-        return _of_an_axis(split, axis)
+    # the last one: x of "y_stage_x"
+    axes = [word for word in split if word in ("w", "x", "y", "z")]
+    if axes:
+        split.remove(axes[-1])
+        return _of_an_axis(split, axes[-1])
     numbers = [word for word in words if word.isdigit()]
-    kinds = set(words)
-    if len(numbers) == 1 and kinds & _JOINT and not kinds & _NOT_A_JOINT:
+    vocabulary = set(words)
+    # two numbers: perhaps a robot's and its joint's, in an order that nobody says
+    if len(numbers) == 1 and vocabulary & _JOINT and not vocabulary & _NOT_A_JOINT:
         return f"joint_{int(numbers[0])}"
     rest = [word for word in words if word not in _OF_A_POSE]
     return "theta" if len(rest) == 1 and rest[0] in _ANGLE else None
@@ -129,29 +132,31 @@ def _with_axis_apart(words: list[str]) -> list[str]:
     """``qx`` is a quaternion's x, ``tx`` and ``px`` a position's."""
     split = []
     for word in words:
-        kind = {"q": "quaternion", "t": "position", "p": "position"}.get(word[0], "")
-        is_component = len(word) == 2 and kind and word[1] in "wxyz"
-        split += [kind, word[1]] if is_component else [word]
+        vector = {"q": "quaternion", "t": "position", "p": "position"}.get(word[0], "")
+        is_component = len(word) == 2 and vector and word[1] in "wxyz"
+        split += [vector, word[1]] if is_component else [word]
     return split
 
 
 def _of_an_axis(words: list[str], axis: str) -> str | None:
-    kinds = set(words)
+    vocabulary = set(words)
     # the surface's, whatever contact its name is of
-    if "normal" in kinds:
+    if "normal" in vocabulary:
         return f"surface_normal_{axis}" if axis != "w" else None
-    for kind, sign in (
+    # in this order: contact_force has the words of a force and of a contact
+    for vector, sign in (
         ("contact_torque", "torque"),
         ("contact_force", "force"),
         ("contact_position", "contact"),
     ):
-        if sign in kinds:
-            deviation = bool(_DEVIATION & kinds)
-            if deviation and kind != "contact_force":
+        if sign in vocabulary:
+            is_deviation = bool(_DEVIATION & vocabulary)
+            # no command asks for another one, and as a value it would be wrong
+            if is_deviation and vector != "contact_force":
                 return None
             own = {"contact", "force", "torque", "position", *_DEVIATION}
             contact = "_".join(word for word in words if word not in own)
-            parts = (kind, "sd" if deviation else "", contact, axis)
+            parts = (vector, "sd" if is_deviation else "", contact, axis)
             return "_".join(filter(None, parts))
     rest = [word for word in words if word not in _OF_A_POSE]
     if rest and set(rest) <= _ORIENTATION:

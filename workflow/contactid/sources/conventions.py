@@ -78,8 +78,10 @@ REFUTED = 10.0
 _PLAIN = 4.0
 # of the stated convention's misfit: what explains data has less
 _BETTER = 0.5
-_AS_GOOD = 1.2  # times the least misfit: chi-square doesn't tell these apart
-_AGREE = 2.0  # standard errors between answers that are one
+# times the least misfit: chi-square doesn't tell these apart
+_AS_GOOD = 1.2
+# standard errors between answers that are one
+_AGREE = 2.0
 # conventions that are fitted whole, which takes as long as the command itself
 _MOST_TRIED = 3
 
@@ -129,6 +131,7 @@ class Convention:
                 raise ContactIdError(problem, f"Give a mapping, as {name}={_EXAMPLES[name]}")
         columns = {_quantity(name): column for name, column in self.columns.items()}
         units = dict(_known_unit(name, unit) for name, unit in self.units.items())
+        # the one way to set what is frozen: afterwards all names are the quantities' own
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "units", units)
         for part, value in self.frame.items():
@@ -224,13 +227,14 @@ class Convention:
 
     def words(self, stated: Convention) -> str:
         """In what it differs from another, as a sentence."""
-        frame = _others(self.frame, stated.frame)
-        columns = _others(self.columns, stated.columns)
-        units = _others(self.units, stated.units)
-        clauses = [_words(part, value) for part, value in frame.items()]
-        clauses += [f"{name} is in column {column}" for name, column in columns.items()]
-        things = {name: _PLURALS.get(name) or _PLURALS[dimension(name)] for name in units}
-        clauses += [f"{things[name]} are in {unit}" for name, unit in units.items()]
+        clauses = []
+        for part, value in _others(self.frame, stated.frame).items():
+            clauses.append(_words(part, value))
+        for name, column in _others(self.columns, stated.columns).items():
+            clauses.append(f"{name} is in column {column}")
+        for name, unit in _others(self.units, stated.units).items():
+            measured = _PLURALS.get(name) or _PLURALS[dimension(name)]
+            clauses.append(f"{measured} are in {unit}")
         return " and ".join(clauses)
 
 
@@ -244,8 +248,9 @@ STATED = Convention()
 
 def _words(part: str, value: str) -> str:
     if part == UP:
-        sign, axis = ("downwards", value[1]) if value.startswith("-") else ("upwards", value)
-        return f"{axis} points {sign}"
+        # "-z" upwards: z points downwards
+        direction = "downwards" if value.startswith("-") else "upwards"
+        return f"{value[-1]} points {direction}"
     if part == MIRROR:
         return f"the frame is left-handed ({value} is mirrored)"
     return _WORDS[part][value]
@@ -275,6 +280,7 @@ def stated_by(given: Namespace) -> Convention:
     ContactIdError
         For a quantity, unit or part of a frame that isn't known.
     """
+    # a command without forces or poses has no such option
     frame = dict(_pairs(getattr(given, "frame", ""), "frame"))
     for part, value in frame.items():
         _check_frame(part, value, given.frame_parts)
@@ -294,7 +300,7 @@ def _pairs(text: str, option: str) -> list[tuple[str, str]]:
 
 
 def _check_frame(part: str, value: str, parts: Iterable[str]) -> None:
-    if value not in (FRAMES[part] if part in parts else ()):
+    if part not in parts or value not in FRAMES[part]:
         named = "; ".join(f"{part}={'|'.join(FRAMES[part])}" for part in parts)
         raise ContactIdError(f"--frame {part}={value} isn't known", f"Known are {named}")
 
@@ -422,6 +428,7 @@ def explained(
     try:
         own = attempt(stated)
     except Refuted as error:
+        # the data are explained: what is wrong is no convention
         if error.misfit <= FINE:
             raise
         refusal = error
@@ -430,12 +437,13 @@ def explained(
     if own is not None and own.misfit <= FINE and not own.odd:
         return own.answer, []
     others = _answers(attempt, likelier())
-    best = min((judged.misfit for _, judged in others), default=np.inf)
-    better = best <= _PLAIN
+    least = min((judged.misfit for _, judged in others), default=np.inf)
+    explains_more = least <= _PLAIN
     if own is not None:
-        better = best <= REFUTED and best < _BETTER * own.misfit
-    if better:
-        as_good = [pair for pair in others if pair[1].misfit <= _AS_GOOD * best]
+        explains_more = least <= REFUTED and least < _BETTER * own.misfit
+    if explains_more:
+        as_good = [pair for pair in others if pair[1].misfit <= _AS_GOOD * least]
+        # of answers that fit alike, one that few objects are like is named last
         raise _named(name, stated, own, sorted(as_good, key=lambda pair: pair[1].odd))
     if own is None:
         assert refusal is not None
@@ -456,6 +464,7 @@ def _answers(
         with suppress(ContactIdError):
             judged = attempt(convention)
             answers.append((convention, judged))
+            # a whole fit is dear, and none of the rest could explain more
             if judged.misfit <= SURE and not judged.odd:
                 break
     return answers

@@ -10,8 +10,10 @@ from contactid.core.errors import ContactIdError
 from contactid.core.reading import require_plain
 from contactid.sources.left_out import reason_of
 
-_LARGEST = 1 << 25  # bytes: at 1 kHz and 20 columns three minutes, of a throw an hour
-_LONGEST_LINE = 1 << 16  # characters
+# bytes: at 1 kHz and 20 columns three minutes, of a throw an hour
+_LARGEST = 1 << 25
+# characters: a file without line ends must not be read whole as one
+_LONGEST_LINE = 1 << 16
 
 
 def rows_of(path: Path) -> Iterator[list[str]]:
@@ -25,9 +27,11 @@ def rows_of(path: Path) -> Iterator[list[str]]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             first = file.readline(_LONGEST_LINE)
             file.seek(0)
+            # bounded lines, up to the empty one at the file's end
             lines = iter(lambda: file.readline(_LONGEST_LINE), "")
-            mark = max(",;\t", key=first.count)
-            for row in csv.reader(map(_whole, lines), delimiter=mark, skipinitialspace=True):
+            separator = max(",;\t", key=first.count)
+            rows = csv.reader(map(_whole, lines), delimiter=separator, skipinitialspace=True)
+            for row in rows:
                 if any(cell.strip() for cell in row):
                     yield row
     except (OSError, UnicodeDecodeError, csv.Error) as error:

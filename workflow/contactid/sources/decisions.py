@@ -92,9 +92,8 @@ def decisions(reader: str, path: str | Path, **fields: Any) -> Decisions:
             return _of_tosses(tosses, result, reader, str(given["surface"]))
         return _of_others(result, Path(path).name)
     except NothingUsable as error:
-        lines = {name: f"left out: {reason}" for name, reason in error.left_out.items()}
-        head = [f"0 used, {len(lines)} left out", *_reasons(error.left_out)]
-        return Decisions(head, _sorted(lines))
+        head = [f"0 used, {len(error.left_out)} left out", *_reasons(error.left_out)]
+        return Decisions(head, _sorted({}, error.left_out))
     except ContactIdError as error:
         return Decisions([f"{WARNING} none is usable: {error.problem}"], [])
 
@@ -112,8 +111,8 @@ def _of_tosses(tosses: xr.Dataset, stream: MotionStream, reader: str, wanted: st
     bridged = _attribute(tosses, "frames")
     lines = {}
     n_used = 0
-    parts = (tosses[part].values for part in ("recording", "row_size", "reason", "tumbled"))
-    for name, frames, reason, tumbled in zip(*parts, strict=True):
+    columns = (tosses[name].values for name in ("recording", "row_size", "reason", "tumbled"))
+    for name, frames, reason, tumbled in zip(*columns, strict=True):
         if reason:
             use = f"no toss of a run ({reason})"
         elif tumbled:
@@ -138,10 +137,9 @@ def _of_tosses(tosses: xr.Dataset, stream: MotionStream, reader: str, wanted: st
         *_planes(surfaces, wanted),
     ]
     if bridged:
-        kinds = ", ".join(f"{kind}: {count}" for kind, count in bridged.items())
-        head.append(f"frames bridged: {kinds}")
-    lines |= {name: f"left out: {reason}" for name, reason in left_out.items()}
-    return Decisions(_warnings_first(head), _sorted(lines))
+        flaws = ", ".join(f"{flaw}: {count}" for flaw, count in bridged.items())
+        head.append(f"frames bridged: {flaws}")
+    return Decisions(_warnings_first(head), _sorted(lines, left_out))
 
 
 def _attribute(data: xr.Dataset, name: str) -> dict[str, Any]:
@@ -150,7 +148,11 @@ def _attribute(data: xr.Dataset, name: str) -> dict[str, Any]:
     return mapping
 
 
-def _sorted(lines: Mapping[str, str]) -> list[str]:
+def _sorted(uses: Mapping[str, str], left_out: Mapping[str, str]) -> list[str]:
+    """A line for each recording, by name: how it is used, or why it isn't."""
+    lines = dict(uses)
+    for name, reason in left_out.items():
+        lines[name] = f"left out: {reason}"
     return [f"{name}: {lines[name]}" for name in sorted(lines)]
 
 
@@ -176,7 +178,9 @@ def _reasons(left_out: Mapping[str, str]) -> list[str]:
 
 def _body(stream: MotionStream) -> str:
     """Size and mass, beside Table I's where the paper has such a box."""
-    size, mass = 1e3 * np.ptp(stream.body.vertices, axis=0), stream.body.mass
+    # mm, as Table I has it
+    size = 1e3 * np.ptp(stream.body.vertices, axis=0)
+    mass = stream.body.mass
     sentence = f"{stream.object_name} measures {_by(size)} mm and weighs {mass:.4g} kg"
     printed = resolve(f"{_TOSSES}:printed_box")(stream.object_name)
     if printed is None:
@@ -227,6 +231,7 @@ def _planes(surfaces: Mapping[str, str], wanted: str) -> list[str]:
     level = str(resolve("contactid.tossing.readers.iam_surface:REFERENCE_FRAME"))
     others = []
     for name, count in counts.items():
+        # a recording on no tracked plane is on the level one, whatever the registry names
         if not name.endswith(named) and not name.startswith(level):
             others.append(f"{count} of {len(surfaces)} on {name}")
     if others:
@@ -253,7 +258,8 @@ def _of_others(data: xr.Dataset, file: str) -> Decisions:
     lines = {}
     for name in names:
         remark = f"; {remarks[name]}" if name in remarks else ""
-        lines[name if isinstance(name, str) else file] = f"used{remark}"
-    lines |= {name: f"left out: {reason}" for name, reason in left_out.items()}
+        # parts that have numbers in place of names are all of the one file
+        title = name if isinstance(name, str) else file
+        lines[title] = f"used{remark}"
     head = [f"{n_used} used, {len(left_out)} left out", *_reasons(left_out)]
-    return Decisions(head, _sorted(lines))
+    return Decisions(head, _sorted(lines, left_out))

@@ -29,10 +29,14 @@ from contactid.sources.store import file_lock
 from contactid.sources.web import ask, new_session, reason_of, unreachable
 
 _LOG = logging.getLogger(__name__)
+# bytes that are written at once
 _CHUNK = 1 << 18
+# RFC 9110: "bytes 0-499/1234"; a star stands for what the server doesn't know
 _CONTENT_RANGE = re.compile(r"^bytes (?:(\d+)-\d+|\*)/(\d+|\*)$")
-_MOST = 20_000_000_000  # bytes of a file whose size nobody knows
-_MOST_REQUESTS = 1000  # a server that sends a few bytes and hangs up, for ever, is given up
+# bytes of a file whose size nobody knows
+_MOST = 20_000_000_000
+# a server that sends a few bytes and hangs up, for ever, is given up
+_MOST_REQUESTS = 1000
 _BAR = 30  # characters
 _BAR_EVERY = 0.2  # s
 _LINE_EVERY = 10.0  # s
@@ -79,16 +83,15 @@ class Progress:
     def _state(self) -> str:
         if not self.total:
             return readable(self.done)
-        return f"{readable(self.done)} of {readable(self.total)} ({100 * self.done / self.total:.0f} %)"
+        percent = 100 * self.done / self.total
+        return f"{readable(self.done)} of {readable(self.total)} ({percent:.0f} %)"
 
     def _draw(self) -> None:
-        filled = round(_BAR * min(1.0, self.done / self.total)) if self.total else 0
-        print(
-            f"\r[{'#' * filled:<{_BAR}}] {self.what}: {self._state()}\033[K",
-            end="",
-            file=self.terminal,
-            flush=True,
-        )
+        share = min(1.0, self.done / self.total) if self.total else 0.0
+        bar = "#" * round(_BAR * share)
+        # the escape sequence clears what a longer line before has written
+        line = f"\r[{bar:<{_BAR}}] {self.what}: {self._state()}\033[K"
+        print(line, end="", file=self.terminal, flush=True)
         self._drawn = True
 
 
@@ -113,6 +116,7 @@ def download(
         stays in ``partial`` unless it is wrong.
     """
     with file_lock(partial.with_name(partial.name + ".lock"), wanted.name):
+        # whoever held the lock has brought it
         if target.is_file() and not wanted.mismatch(target):
             return
         try:
@@ -140,6 +144,7 @@ def _until_right(
         if not problem:
             return
         _discard(partial)
+        # what came in one piece would come again as it is
         if not resumed:
             break
         _LOG.warning(
@@ -165,7 +170,8 @@ def _receive(
         response = ask(session, wanted.url, what=wanted.name, patience=patience, headers=headers)
         with response:
             start, total = _begin(wanted, response, partial, have)
-            if start is None:  # the answer doesn't fit what is there, which is gone now
+            # the answer doesn't fit what is there, which is gone now
+            if start is None:
                 wrong += 1
                 if wrong >= patience.attempts:
                     raise unreachable(
@@ -182,6 +188,7 @@ def _receive(
         if not broken and (total is None or size >= total):
             progress.close()
             return resumed
+        # patience is for tries in a row that brought nothing
         failures = 1 if size > start else failures + 1
         if failures >= patience.attempts:
             break
@@ -205,15 +212,12 @@ def _usable(wanted: LockedFile, partial: Path) -> tuple[int, dict[str, str]]:
     if not have:
         return 0, {}
     try:
-        record = {
-            "etag": "",
-            "last_modified": "",
-            **json.loads(_origin_file(partial).read_text(encoding="utf-8")),
-        }
-        validator = (
-            record["etag"] if record["etag"].startswith('"') else record["last_modified"]
-        )  # weak ones won't do
-        unchanged = record["url"] == wanted.url and validator
+        recorded = json.loads(_origin_file(partial).read_text(encoding="utf-8"))
+        validator = recorded.get("etag", "")
+        # If-Range takes no weak one (RFC 9110, 13.1.5)
+        if not validator.startswith('"'):
+            validator = recorded.get("last_modified", "")
+        unchanged = recorded["url"] == wanted.url and validator
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         unchanged = False
     if not unchanged or (wanted.size is not None and have > wanted.size):
@@ -231,8 +235,7 @@ def _begin(
     """
     status = response.status_code
     if status == 200:
-        length = response.headers.get("Content-Length", "")
-        total = int(length) if length.isdigit() else None
+        total = _number(response.headers.get("Content-Length"))
         _check_total(wanted, response, total)
         if have:
             _LOG.info("%s: the server sends the whole file again", wanted.name)
@@ -244,24 +247,30 @@ def _begin(
         write_text(_origin_file(partial), json.dumps({"url": wanted.url, **record}))
         return 0, total
     if status in (206, 416):
-        match = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
-        start, total = (
-            (int(text) if text and text.isdigit() else None for text in match.groups())
-            if match
-            else (None,) * 2
-        )
+        content_range = response.headers.get("Content-Range", "")
+        match = _CONTENT_RANGE.match(content_range)
+        start, total = (_number(text) for text in match.groups()) if match else (None, None)
         if status == 206 and start == have and total is not None:
             _check_total(wanted, response, total)
             return have, total
+        # nothing comes after what is there: it is the whole file
         if status == 416 and total == have:
             return have, total
         _LOG.warning(
             "%s: asked for bytes from %d, answered %d with Content-Range %r; starting over",
-            wanted.name, have, status, response.headers.get("Content-Range", ""),
-        )  # fmt: skip
+            wanted.name,
+            have,
+            status,
+            content_range,
+        )
         _discard(partial)
         return None, None
     raise _refused(wanted, status)
+
+
+def _number(text: str | None) -> int | None:
+    """A number of bytes in a header; None where the server says none."""
+    return int(text) if text and text.isdigit() else None
 
 
 def _refused(wanted: LockedFile, status: int) -> ContactIdError:
@@ -307,9 +316,11 @@ def _store(
 
     Raises :class:`ContactIdError` where more come than the file has; none of them stays.
     """
-    if response.status_code == 416:  # nothing is left to come
+    # nothing remains to come
+    if response.status_code == 416:
         return ""
     remaining = (_MOST if wanted.size is None else wanted.size) - start
+    # unbuffered: what has come survives a process that is killed
     with partial.open("r+b" if start else "wb", buffering=0) as file:
         file.seek(start)
         try:

@@ -60,6 +60,7 @@ def fetch_dataset(
     """
     entry = entry_of(lock, archive, pinned)
     downloads = Store(Path(store))
+    # a copy: closing it must not close the descriptor that other jobs have, too
     with os.fdopen(os.dup(terminal), "w") as shown:
         sources = Sources(
             config["data_mirror"], config["offline"], config["fourtu_url"], terminal=shown
@@ -94,6 +95,7 @@ def fetch(archive: LockedArchive, store: Store, sources: Sources) -> None:
         needed = _without_those_of(mirror, archive, needed, store, sources)
     if needed and sources.offline:
         raise not_there(archive, needed, sources)
+    # the archive of a repository holds all files, an address of its own has each of the others
     if needed and archive.kind == GITHUB:
         _from_repository(archive, needed, store, sources)
     else:
@@ -140,6 +142,7 @@ def address(file: LockedFile, fourtu_url: str) -> str:
 
 def _needed(archive: LockedArchive, file: LockedFile, store: Store) -> bool:
     problem = store.problem(archive, file)
+    # that a file is missing is the usual case before the first run
     if problem and problem != "is missing":
         _LOG.warning("%s: %s %s; it is fetched again", archive.name, file.name, problem)
     return bool(problem)
@@ -318,6 +321,7 @@ class _Unfolded(gzip.GzipFile):
 def below(name: str, folder: str) -> Path | None:
     """Path inside ``folder`` of a member ``<root>/<folder>/...``; None for others or unsafe."""
     path = PurePosixPath(name)
+    # GitHub calls the root after the repository and the commit
     parts, wanted = path.parts[1:], PurePosixPath(folder).parts
     inside = parts[len(wanted) :]
     is_unsafe = path.is_absolute() or ".." in parts

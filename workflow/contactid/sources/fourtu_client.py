@@ -96,11 +96,10 @@ class FourTuClient:
         for page in range(1, _MOST_PAGES + 1):
             path = f"collections/{collection.identifier}/articles?page={page}&page_size={_PAGE}"
             records = _records(self._get(path, collection), collection)
-            titles |= {
-                str(record["doi"]): str(record.get("title") or "")
-                for record in records
-                if record.get("doi")
-            }
+            for record in records:
+                if record.get("doi"):
+                    titles[str(record["doi"])] = str(record.get("title") or "")
+            # a page that isn't full is the last one
             if len(records) < _PAGE:
                 break
         # an empty list doesn't prove absence, but nothing can be done with it
@@ -142,6 +141,7 @@ class FourTuClient:
             if status != 200:
                 raise ContactIdError(f"{doi}: {url} answers with status {status}", "Try later")
             try:
+                # piece by piece, as the length that a server states need not be true
                 body = bytearray()
                 for part in response.iter_content(2**16):
                     body += part

@@ -50,7 +50,8 @@ def quaternion_matrix(frame: Mapping[str, str]) -> np.ndarray:
     M R M.
     """
     order, _, inverse = frame.get(QUATERNION, "wxyz").partition("-")
-    permutation = np.eye(4)[[order.index(axis) for axis in "wxyz"]]
+    columns = [order.index(component) for component in "wxyz"]
+    permutation = np.eye(4)[columns]
     signs = np.ones(4)
     # a conjugate turns the other way about the same axis
     if inverse:
@@ -61,7 +62,14 @@ def quaternion_matrix(frame: Mapping[str, str]) -> np.ndarray:
         signs[turned] *= -1.0
     # the matrix of a product with the quaternion on the left
     w, x, y, z = _QUATERNIONS[frame.get(UP, "z")]
-    to_z_up = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
+    to_z_up = np.array(
+        [
+            [w, -x, -y, -z],
+            [x, w, -z, y],
+            [y, z, w, -x],
+            [z, -y, x, w],
+        ]
+    )
     return to_z_up @ (signs[:, None] * permutation)
 
 
@@ -69,25 +77,30 @@ def in_plane(position: np.ndarray, frame: Mapping[str, str]) -> np.ndarray:
     """Poses (n, 3) as written, x, y (m), theta (rad), with y upwards and theta anticlockwise."""
     up = frame.get(UP, "y")
     vertical = "xy".index(up[-1])
-    x, y, theta = position[:, 1 - vertical], position[:, vertical], position[:, 2]
+    x = position[:, 1 - vertical]
+    y = position[:, vertical]
+    theta = position[:, 2]
+    # an axis alone turns round: what is filmed from behind has the sign of theta for itself
     if up.startswith("-"):
         y = -y
-    sign = -1.0 if frame.get(THETA) == "clockwise" else 1.0
-    return np.column_stack([x, y, sign * theta])
+    if frame.get(THETA) == "clockwise":
+        theta = -theta
+    return np.column_stack([x, y, theta])
 
 
 def frames_in_space(stated: Mapping[str, str]) -> Iterator[dict[str, str]]:
     """Every combination of quaternion, up and mirror; the stated one and fewer changes go first."""
-    parts = (QUATERNION, UP, MIRROR)
-    own = {part: stated.get(part, FRAMES[part][0]) for part in parts}
-    combinations = product(*(FRAMES[part] for part in parts))
-    frames = [dict(zip(parts, values, strict=True)) for values in combinations]
+    own = {part: stated.get(part, FRAMES[part][0]) for part in (QUATERNION, UP, MIRROR)}
+    frames = []
+    for quaternion, up, mirror in product(FRAMES[QUATERNION], FRAMES[UP], FRAMES[MIRROR]):
+        frames.append({QUATERNION: quaternion, UP: up, MIRROR: mirror})
 
     # of as many changes, those without a mirror first: left-handed frames are rare
     def rank(frame: Mapping[str, str]) -> tuple[int, bool]:
         return changes(frame, own), frame[MIRROR] != own[MIRROR]
 
     for frame in sorted(frames, key=rank):
+        # a part that isn't stated stays so: the command's option names what is changed alone
         changed = {part: value for part, value in frame.items() if value != own[part]}
         yield {**stated, **changed}
 
@@ -97,6 +110,7 @@ def changes(frame: Mapping[str, str], stated: Mapping[str, str]) -> int:
     count = 0
     for part, value in frame.items():
         if value != stated.get(part, FRAMES[part][0]):
+            # order and direction of a quaternion are two choices of whoever wrote it
             count += 2 if "-inverse" in value else 1
     return count
 
@@ -118,11 +132,11 @@ def other_positions(convention: Convention, stated: Convention) -> Iterator[Conv
 def columns_matrix(convention: Convention, stated: Convention) -> np.ndarray:
     """(3, 3): positions as the stated convention's columns give them to those of another one's."""
     names = [stated.columns.get(quantity, f"object_{quantity}") for quantity in _AXES]
+    without_signs = [name.removeprefix("-") for name in names]
     matrix = np.zeros((3, 3))
     for row, quantity in enumerate(_AXES):
         column = convention.columns.get(quantity, names[row])
-        bare = [name.removeprefix("-") for name in names]
-        place = bare.index(column.removeprefix("-"))
-        # equal signs: the same direction
-        matrix[row, place] = 1.0 if column.startswith("-") == names[place].startswith("-") else -1.0
+        place = without_signs.index(column.removeprefix("-"))
+        is_same_direction = column.startswith("-") == names[place].startswith("-")
+        matrix[row, place] = 1.0 if is_same_direction else -1.0
     return matrix

@@ -43,7 +43,9 @@ def outside(node: h5py.Group, inside: set[int] | None = None, only: str = "") ->
     the file's root that is looked at, to places below it. Nothing that lies elsewhere is opened.
     ``inside`` gets the addresses of all that was looked at.
     """
-    inside, count = set() if inside is None else inside, 0
+    inside = set() if inside is None else inside
+    count = 0
+    # no recursion: a hostile file may nest groups as deep as it likes
     waiting = [(node.id, "", 0)]
     while waiting:
         group, place, depth = waiting.pop()
@@ -59,6 +61,7 @@ def outside(node: h5py.Group, inside: set[int] | None = None, only: str = "") ->
                 leaves_member = target.startswith("/") and not target.startswith(f"/{only}/")
                 if only and (not place or leaves_member):
                     return f"{shown} is a link to another place ({target[:80]})"
+                # it leads to what is looked at under its own name
                 continue
             if link != h5py.h5l.TYPE_HARD:
                 return f"{shown} is a link to another file"
@@ -96,13 +99,17 @@ def size_problem(dataset: h5py.Dataset, read: int | None = None) -> str | None:
     """
     if reason := _stored_elsewhere(dataset.id):
         return reason
+    # bytes in memory
     declared = math.prod(dataset.shape or ()) * dataset.dtype.itemsize
     chunk = math.prod(dataset.chunks or ()) * dataset.dtype.itemsize
     if max(declared, chunk) > _SMALL:
+        # what is stored is declared, too, but no more of it than the file itself can be there
         stored = min(dataset.id.get_storage_size(), dataset.file.id.get_filesize())
-        holds = stored * (_LARGEST_EXPANSION if dataset.chunks else 1)
-        if declared > holds:
+        # only chunks are compressed
+        expansion = _LARGEST_EXPANSION if dataset.chunks else 1
+        if declared > stored * expansion:
             return f"declares {declared:.3g} bytes, but the file stores {stored:.3g} bytes of it"
+        # a chunk is unfolded whole, however little of it is read
         largest = max(declared if read is None else read, chunk)
         if largest > LARGEST:
             return f"has {largest:.3g} bytes, more than the {LARGEST:.3g} that are read at once"
@@ -117,6 +124,7 @@ def _chunk_problem(dataset: h5py.Dataset, size: int) -> str | None:
         return None
     if unknown := [number for number in filters if number not in _FILTERS]:
         return f"is compressed by filter {unknown[0]}; only gzip is read"
+    # the bound on what deflate expands to holds for one pass
     if filters.count(h5py.h5z.FILTER_DEFLATE) > 1:
         return "is compressed twice"
     large: list[Any] = []
@@ -128,11 +136,12 @@ def _chunk_problem(dataset: h5py.Dataset, size: int) -> str | None:
 
     dataset.id.chunk_iter(look)
     for chunk in large:
-        # a chunk's mask has a bit for each filter that was left out of it
-        used = [
-            number for place, number in enumerate(filters) if not chunk.filter_mask >> place & 1
-        ]
-        if h5py.h5z.FILTER_DEFLATE not in used:
+        # a chunk's mask has a bit for each filter that was not applied to it
+        applied = []
+        for place, number in enumerate(filters):
+            if not chunk.filter_mask >> place & 1:
+                applied.append(number)
+        if h5py.h5z.FILTER_DEFLATE not in applied:
             continue
         _, packed = dataset.id.read_direct_chunk(chunk.chunk_offset)
         if _unfolds_beyond(packed, size + _CHECKSUM):
@@ -142,10 +151,13 @@ def _chunk_problem(dataset: h5py.Dataset, size: int) -> str | None:
 
 def _unfolds_beyond(packed: bytes, size: int) -> bool:
     """Whether deflated bytes are more than ``size``; damaged ones count as far as they are read."""
-    inflater, count = zlib.decompressobj(), 0
+    inflater = zlib.decompressobj()
+    count = 0
     try:
+        # piece by piece, so that no more than one is in memory
         while count <= size and (piece := inflater.decompress(packed, _SMALL)):
-            packed, count = inflater.unconsumed_tail, count + len(piece)
+            packed = inflater.unconsumed_tail
+            count += len(piece)
     except zlib.error:
         pass
     return count > size

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import tempfile
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -106,6 +107,7 @@ def inspect(path: str | Path, object_name: str = "", surface: str = "") -> Itera
 
 def _anonymous(line: str, path: Path) -> str:
     """The line without folders: the file's own name stays, any other absolute path goes."""
+    # the folder as it was typed, and as the system calls it
     for folder in {str(path.parent.resolve()), str(path.parent)} - {"."}:
         line = line.replace(f"{folder.rstrip('/')}/", "")
     return _PATH.sub("<path>", line)
@@ -135,7 +137,8 @@ def _bodies(archive: h5py.File) -> dict[str, str]:
     """Mass and size of each body that a recording describes with an inertia, and in how many."""
     read_body = resolve("contactid.tossing.readers.iam_recording:read_body")
     described = resolve("contactid.tossing.readers.iam_recording:bodies_with_inertia")
-    bodies: dict[str, tuple[int, str]] = {}
+    counts: Counter[str] = Counter()
+    texts: dict[str, str] = {}
     for key in archive:
         group = archive.get(key)
         if not key.startswith(_RECORDING) or not isinstance(group, h5py.Group):
@@ -143,15 +146,18 @@ def _bodies(archive: h5py.File) -> dict[str, str]:
         for name in described(group):
             problems: list[str] = []
             body = read_body(group, name, problems)
-            count, text = bodies.get(name, (0, ""))
-            if body is not None and not text:
-                size = " x ".join(f"{1e3 * side:.0f}" for side in np.ptp(body.vertices, axis=0))
-                moments = ", ".join(f"{value:.4g}" for value in np.linalg.eigvalsh(body.inertia))
-                text = f"{body.mass:g} kg, {size} mm, principal moments {moments} kg m2"
-            bodies[name] = count + 1, text or "; ".join(problems)
-    return {
-        name: f"{text} (in {count} recordings)" for name, (count, text) in sorted(bodies.items())
-    }
+            counts[name] += 1
+            # the first description that can be read stands for all
+            if texts.get(name):
+                continue
+            texts[name] = "; ".join(problems)
+            if body is not None:
+                sides = 1e3 * np.ptp(body.vertices, axis=0)
+                size = " x ".join(f"{side:.0f}" for side in sides)
+                moments = np.linalg.eigvalsh(body.inertia)
+                principal = ", ".join(f"{moment:.4g}" for moment in moments)
+                texts[name] = f"{body.mass:g} kg, {size} mm, principal moments {principal} kg m2"
+    return {name: f"{texts[name]} (in {counts[name]} recordings)" for name in sorted(counts)}
 
 
 def _tree(archive: h5py.File) -> Iterator[str]:
@@ -164,13 +170,15 @@ def _tree(archive: h5py.File) -> Iterator[str]:
         else:
             yield from _cut(_node(archive, key, 0))
     yield from (f"attribute {line}" for line in _attributes(archive))
-    for number, names in enumerate(sorted(shapes.values(), key=len, reverse=True)):
-        if number == _MOST_SHAPES:
-            yield f"and {len(shapes) - number} more kinds of recordings"
-            return
-        shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-        yield f"{len(names)} recordings hold this ({shown}):"
+    # the commonest first
+    groups = sorted(shapes.values(), key=len, reverse=True)
+    for names in groups[:_MOST_SHAPES]:
+        shown = ", ".join(names[:3])
+        more = ", ..." if len(names) > 3 else ""
+        yield f"{len(names)} recordings hold this ({shown}{more}):"
         yield from _cut(_node(archive, names[0], 1))
+    if len(groups) > _MOST_SHAPES:
+        yield f"and {len(groups) - _MOST_SHAPES} more kinds of recordings"
 
 
 def _cut(lines: Iterator[str]) -> Iterator[str]:
@@ -198,17 +206,19 @@ def _kinds(node: Any, place: str) -> Iterator[str]:
 
 
 def _node(parent: h5py.Group, name: str, depth: int) -> Iterator[str]:
-    indent, node = "  " * depth, _member(parent, name)
+    indent = "  " * depth
+    node = _member(parent, name)
     if isinstance(node, h5py.Group):
         yield f"{indent}{name}/"
         yield from (f"{indent}  attribute {line}" for line in _attributes(node))
         for key in node if depth < _DEEPEST else ():
             yield from _node(node, key, depth + 1)
     elif isinstance(node, h5py.Dataset):
-        columns = (
-            f" columns {', '.join(node.dtype.names)}" if node.dtype.names else f" {node.dtype}"
-        )
-        yield f"{indent}{name} {tuple(node.shape or ())}{columns}"
+        numbers = str(node.dtype)
+        # a table's: names say more than types
+        if node.dtype.names:
+            numbers = f"columns {', '.join(node.dtype.names)}"
+        yield f"{indent}{name} {tuple(node.shape or ())} {numbers}"
         yield from (f"{indent}  attribute {line}" for line in _attributes(node))
     else:
         yield f"{indent}{name}: {node or 'leads nowhere'}"
@@ -222,7 +232,8 @@ def _attributes(node: Any) -> Iterator[str]:
         except (OSError, RuntimeError, TypeError, ValueError) as error:
             value = f"unreadable ({reason_of(error)})"
         text = value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
-        yield f"{key} = {' '.join(text.split())[:_LONGEST_VALUE]} ({type(value).__name__})"
+        in_one_line = " ".join(text.split())
+        yield f"{key} = {in_one_line[:_LONGEST_VALUE]} ({type(value).__name__})"
 
 
 # Other files
@@ -237,13 +248,13 @@ def _matlab(path: Path) -> Iterator[str]:
         ) from None
     for name, value in variables.items():
         yield f"  {name} {value.shape} {value.dtype}"
-    drawn = "SUMMATLAB" in variables
-    yield (
-        "as what the tossing paper's figures were drawn from:"
-        if drawn
-        else "as recordings of an arm:"
-    )
-    yield from lines_of("author_plots" if drawn else "arm_mat", path)
+    # a variable of the authors' script, in no recording
+    if "SUMMATLAB" in variables:
+        yield "as what the tossing paper's figures were drawn from:"
+        yield from lines_of("author_plots", path)
+    else:
+        yield "as recordings of an arm:"
+        yield from lines_of("arm_mat", path)
 
 
 def _toss(path: Path) -> Iterator[str]:
@@ -252,9 +263,11 @@ def _toss(path: Path) -> Iterator[str]:
         yield f"  a tensor of shape {table.shape}, {table.dtype}"
     except ContactIdError as error:
         yield f"  {error.problem}"
+    # the reader takes a folder: one that holds this toss alone
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / path.name).symlink_to(path.resolve())
-        yield from (line.replace(folder, path.name) for line in _cube_tosses(Path(folder)))
+        for line in _cube_tosses(Path(folder)):
+            yield line.replace(folder, path.name)
 
 
 def _cube_tosses(folder: Path) -> Iterator[str]:
@@ -288,10 +301,9 @@ def _as_table(path: Path, reader: str, name: str) -> Iterator[str]:
     name = path.name if path.match("traj_*.csv") else name
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / name).symlink_to(path.resolve())
-        yield from (
-            line.replace(f"{folder}/", "").replace(folder, path.name).replace(name, path.name)
-            for line in lines_of(reader, Path(folder))
-        )
+        for line in lines_of(reader, Path(folder)):
+            without_folder = line.replace(f"{folder}/", "").replace(folder, path.name)
+            yield without_folder.replace(name, path.name)
 
 
 def arguments(parser: ArgumentParser) -> None:

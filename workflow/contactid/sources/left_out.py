@@ -18,8 +18,9 @@ _LONGEST_REASON = 200
 
 def joined(problems: Sequence[str], most: int = _MOST_PROBLEMS) -> str:
     """Problems as one text; beyond the first eight their number only."""
+    text = "; ".join(problems[:most])
     more = len(problems) - most
-    return "; ".join(problems[:most]) + (f"; and {more} more" if more > 0 else "")
+    return f"{text}; and {more} more" if more > 0 else text
 
 
 def reason_of(error: BaseException) -> str:
@@ -30,9 +31,10 @@ def reason_of(error: BaseException) -> str:
 
 def summary(left_out: Mapping[str, str]) -> str:
     """``recording: reason`` of the first three, and how many more there are."""
-    shown = [f"{name}: {reason}" for name, reason in list(left_out.items())[:_MOST_RECORDINGS]]
-    more = len(left_out) - _MOST_RECORDINGS
-    return " | ".join(shown) + (f" (and {more} more)" if more > 0 else "")
+    lines = [f"{name}: {reason}" for name, reason in left_out.items()]
+    text = " | ".join(lines[:_MOST_RECORDINGS])
+    more = len(lines) - _MOST_RECORDINGS
+    return f"{text} (and {more} more)" if more > 0 else text
 
 
 def log_left_out(left_out: Mapping[str, str]) -> None:

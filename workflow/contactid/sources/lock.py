@@ -97,11 +97,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"ERROR {name}: {error}", file=sys.stderr)
             failed += 1
             continue
+        # after each: what is locked stays so, whatever the next one does
         if entry != lock.get(name):
             lock[name] = entry
             write_lock(options.lock, lock)
         print(f"{name}: {entry.source}, {len(entry.files)} files")
-        report_archive(entry, [row for row in registry.values() if row.archive == name], how.store)
+        datasets = [row for row in registry.values() if row.archive == name]
+        report_archive(entry, datasets, how.store)
     return 1 if failed else 0
 
 
@@ -176,14 +178,16 @@ def lock_archive(dataset: Dataset, old: LockedArchive | None, how: Locking) -> L
         old = None
     if dataset.kind == FOURTU:
         return _lock_fourtu(dataset, old, how)
-    if old is not None and (old.source, old.folder) != (dataset.source, dataset.folder):
-        raise ContactIdError(
-            f"{dataset.archive}: locked from {old.source}, now {dataset.source}",
-            f"Accept that with make lock UPDATE={dataset.archive}",
-        )
     if old is not None:
+        if (old.source, old.folder) != (dataset.source, dataset.folder):
+            raise ContactIdError(
+                f"{dataset.archive}: locked from {old.source}, now {dataset.source}",
+                f"Accept that with make lock UPDATE={dataset.archive}",
+            )
         return old
-    return _lock_repository(dataset, how) if dataset.kind == GITHUB else _lock_file(dataset, how)
+    if dataset.kind == GITHUB:
+        return _lock_repository(dataset, how)
+    return _lock_file(dataset, how)
 
 
 def _lock_fourtu(dataset: Dataset, old: LockedArchive | None, how: Locking) -> LockedArchive:
@@ -211,9 +215,10 @@ def _lock_fourtu(dataset: Dataset, old: LockedArchive | None, how: Locking) -> L
 def _resolved(dataset: Dataset, client: FourTuClient) -> FourTuDoi:
     doi = parse_doi(dataset.source)
     if doi.is_collection:
-        doi = member_with(
-            dataset.title.split(), client.members(doi), client, what=f"{dataset.name} in {doi}"
-        )
+        words = dataset.title.split()
+        members = client.members(doi)
+        doi = member_with(words, members, client, what=f"{dataset.name} in {doi}")
+        # the collection names a version that may be no longer the newest
         doi = replace(doi, version=None)
     if dataset.version:
         return doi.at(int(dataset.version))
@@ -232,10 +237,12 @@ def member_with(
     Raises :class:`ContactIdError` where none or several have; all titles are listed.
     """
     matches = [doi for doi, title in members if _has(title, words)]
+    # second, as it asks the server about each member
     if not matches:
         _LOG.info("%s: no title has %s, looking at file names", what, " ".join(words))
-        texts = {doi: " ".join([title, *_file_names(doi, client)]) for doi, title in members}
-        matches = [doi for doi, text in texts.items() if _has(text, words)]
+        for doi, title in members:
+            if _has(" ".join([title, *_file_names(doi, client)]), words):
+                matches.append(doi)
     if len(matches) == 1:
         return matches[0]
     titles = "; ".join(f"{doi} {title!r}" for doi, title in members)
@@ -311,10 +318,10 @@ def _with_checksums(entry: LockedArchive, how: Locking) -> LockedArchive:
         return entry
     fetch(entry, how.store, how.sources)
     folder = how.store.folder(entry)
-    files = (
-        file if file.link_only or file.sha256 else _measured(file, folder / file.name)
-        for file in entry.files
-    )
+    files = []
+    for file in entry.files:
+        is_complete = file.link_only or file.sha256
+        files.append(file if is_complete else _measured(file, folder / file.name))
     return replace(entry, files=tuple(files))
 
 
@@ -322,11 +329,10 @@ def _lock_repository(dataset: Dataset, how: Locking) -> LockedArchive:
     """Every file in a repository's folder at a commit, kept in the store."""
     entry = _without_files(dataset)
     with repository(entry, how.store, how.sources) as unpacked:
-        paths = {
-            path.relative_to(unpacked).as_posix(): path
-            for path in sorted(unpacked.rglob("*"))
-            if path.is_file()
-        }
+        paths = {}
+        for path in sorted(unpacked.rglob("*")):
+            if path.is_file():
+                paths[path.relative_to(unpacked).as_posix()] = path
         files = [_measured(LockedFile(name), path) for name, path in paths.items()]
         entry = replace(entry, files=tuple(files))
         for file in entry.files:
@@ -339,8 +345,10 @@ def _lock_file(dataset: Dataset, how: Locking) -> LockedArchive:
     """One file at an address, not at a mirror's."""
     file = LockedFile(dataset.source.rstrip("/").rpartition("/")[2], url=dataset.source)
     entry = replace(_without_files(dataset), files=(file,))
+    # nothing says yet whether what is in the store is right
     (how.store.folder(entry) / file.name).unlink(missing_ok=True)
-    return _with_checksums(entry, replace(how, sources=replace(how.sources, mirrors=[])))
+    from_the_address = replace(how.sources, mirrors=[])
+    return _with_checksums(entry, replace(how, sources=from_the_address))
 
 
 def _without_files(dataset: Dataset) -> LockedArchive:

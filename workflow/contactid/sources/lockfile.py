@@ -20,6 +20,8 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.registry import AS_PUBLISHED, FOURTU, Dataset, parse_doi
 
 FORMAT = 1
+# what an entry leaves out
+_UNKNOWN = ("", None, ())
 
 
 def digest(path: Path, algorithm: str = "sha256") -> str:
@@ -32,12 +34,13 @@ def digest(path: Path, algorithm: str = "sha256") -> str:
 
 def visible_files(folder: Path) -> list[Path]:
     """All files in a folder, sorted, without hidden ones: Snakemake's or the system's."""
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return sorted(
-        path
-        for path in files
-        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    )
+    visible = []
+    for path in folder.rglob("*"):
+        parts = path.relative_to(folder).parts
+        is_hidden = any(part.startswith(".") for part in parts)
+        if path.is_file() and not is_hidden:
+            visible.append(path)
+    return sorted(visible)
 
 
 def listing(path: Path) -> list[dict[str, Any]]:
@@ -91,19 +94,19 @@ class LockedFile:
         size = copy.stat().st_size
         if self.size is not None and size != self.size:
             return f"has {size} bytes, expected {self.size}"
+        # the publisher's md5 serves until the first download gives the file's sha256
         algorithm, wanted = ("sha256", self.sha256) if self.sha256 else ("md5", self.md5)
         if not wanted:
             return ""
         checksum = digest(copy, algorithm)
-        return (
-            ""
-            if checksum == wanted.lower()
-            else f"has the checksum {checksum} ({algorithm}), expected {wanted}"
-        )
+        if checksum == wanted.lower():
+            return ""
+        return f"has the checksum {checksum} ({algorithm}), expected {wanted}"
 
     def __str__(self) -> str:
         """Name and size."""
-        return f"{self.name} ({'unknown size' if self.size is None else readable(self.size)})"
+        size = "unknown size" if self.size is None else readable(self.size)
+        return f"{self.name} ({size})"
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,8 @@ class LockedArchive:
     @property
     def digest(self) -> str:
         """Changes where the entry does."""
-        return hashlib.sha256(json.dumps(_plain(self), sort_keys=True).encode()).hexdigest()[:16]
+        text = json.dumps(_plain(self), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def read_lock(path: str | Path) -> dict[str, LockedArchive]:
@@ -170,17 +174,16 @@ def read_lock(path: str | Path) -> dict[str, LockedArchive]:
 def write_lock(path: str | Path, archives: Mapping[str, LockedArchive]) -> None:
     """Write the whole file, a line for each file; the same entries give the same bytes."""
     blocks = []
+    # by hand: json.dumps would give each field of a file a line, and a change could not be read
     for name in sorted(archives):
         entry = _plain(archives[name])
-        lines = [
-            f"   {_line(key)}: {_line(entry[key])}" for key in entry if key not in ("name", "files")
-        ]
-        files = ",\n".join(f"    {_line(file)}" for file in entry["files"])
-        blocks.append(
-            f"  {_line(name)}: {{\n"
-            + ",\n".join([*lines, f'   "files": [\n{files}\n   ]'])
-            + "\n  }"
-        )
+        files = ",\n".join(f"    {_line(file)}" for file in entry.pop("files"))
+        # the name is the block's key
+        entry.pop("name", None)
+        lines = [f"   {_line(key)}: {_line(value)}" for key, value in entry.items()]
+        lines.append(f'   "files": [\n{files}\n   ]')
+        content = ",\n".join(lines)
+        blocks.append(f"  {_line(name)}: {{\n{content}\n  }}")
     text = f'{{\n "format": {FORMAT},\n "archives": {{\n' + ",\n".join(blocks) + "\n }\n}\n"
     write_text(path, text)
 
@@ -229,38 +232,36 @@ def locked(lock: Mapping[str, LockedArchive], dataset: Dataset) -> LockedArchive
 
 def _agree(entry: LockedArchive, dataset: Dataset) -> bool:
     if dataset.kind != FOURTU:
-        return (entry.kind, entry.source, entry.folder) == (
-            dataset.kind,
-            dataset.source,
-            dataset.folder,
-        )
-    doi, locked = parse_doi(dataset.source), parse_doi(entry.source)
-    version = dataset.version or (str(doi.version) if doi.version else entry.version)
-    return (doi.is_collection or doi.suffix == locked.suffix) and version == entry.version
+        locked_place = (entry.kind, entry.source, entry.folder)
+        return locked_place == (dataset.kind, dataset.source, dataset.folder)
+    doi, locked_doi = parse_doi(dataset.source), parse_doi(entry.source)
+    # the registry's own version goes before the DOI's; without either, the locked one is right
+    version = dataset.version or str(doi.version or entry.version)
+    if version != entry.version:
+        return False
+    # which of a collection's datasets is meant, the lock alone says
+    return doi.is_collection or doi.suffix == locked_doi.suffix
 
 
 def with_licences(
     registry: Mapping[str, Dataset], lock: Mapping[str, LockedArchive]
 ) -> dict[str, Dataset]:
     """The registry with the lock file's licences where it says ``as published``."""
-    return {
-        name: replace(dataset, licence=lock[dataset.archive].licence or "none stated")
-        if dataset.downloaded and dataset.licence == AS_PUBLISHED and dataset.archive in lock
-        else dataset
-        for name, dataset in registry.items()
-    }
+    licensed = dict(registry)
+    for name, dataset in registry.items():
+        as_published = dataset.downloaded and dataset.licence == AS_PUBLISHED
+        if as_published and dataset.archive in lock:
+            licence = lock[dataset.archive].licence or "none stated"
+            licensed[name] = replace(dataset, licence=licence)
+    return licensed
 
 
 def check_name(name: str, archive: str) -> None:
     """Raise for a file name that would be stored outside its archive's folder."""
     path = PurePosixPath(name)
-    if (
-        not name
-        or path.is_absolute()
-        or ".." in path.parts
-        or "\\" in name
-        or not name.isprintable()
-    ):
+    climbs = path.is_absolute() or ".." in path.parts
+    # a backslash leads elsewhere on other systems; what isn't printable hides what is there
+    if not name or climbs or "\\" in name or not name.isprintable():
         raise ContactIdError(
             f"{archive}: the file name {name!r} leads out of its folder",
             "Report it to the repository",
@@ -269,19 +270,19 @@ def check_name(name: str, archive: str) -> None:
 
 def _plain(archive: LockedArchive) -> dict[str, Any]:
     """As a nested dictionary without what is unknown."""
-    entry = {key: value for key, value in asdict(archive).items() if value not in ("", ())}
-    entry["files"] = [
-        {
-            key: value
-            for key, value in asdict(file).items()
-            if value not in ("", None) and value is not False
-        }
-        for file in archive.files
-    ]
+    entry = _without_unknown(archive)
+    entry["files"] = [_without_unknown(file) for file in archive.files]
     return entry
 
 
+def _without_unknown(listed: LockedArchive | LockedFile) -> dict[str, Any]:
+    fields_of = asdict(listed).items()
+    # False by identity: a size of 0 equals it
+    return {key: value for key, value in fields_of if value not in _UNKNOWN and value is not False}
+
+
 def _archive(name: str, entry: Mapping[str, Any]) -> LockedArchive:
+    # fields of later versions are passed over
     field_names = {field.name for field in fields(LockedFile)}
     files = tuple(
         LockedFile(**{key: file[key] for key in file if key in field_names})

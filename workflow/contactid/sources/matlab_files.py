@@ -43,21 +43,31 @@ from contactid.sources.left_out import joined, reason_of
 
 _HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _V5_BYTE_ORDERS = (b"IM", b"MI")
-_MOST_LISTED = 1 << 24  # bytes of a zip file's list of its files
-_LARGEST_LIST = 1 << 20  # bytes of a list of recordings
-_MOST_NODES = 100_000  # cells and structures in an HDF5 file
+# bytes of a zip file's list of its files
+_MOST_LISTED = 1 << 24
+# bytes of a list of recordings
+_LARGEST_LIST = 1 << 20
+# cells and structures in an HDF5 file
+_MOST_NODES = 100_000
+# variables that a message names
 _MOST_DESCRIBED = 12
-_MOST_BYTES = 1 << 26  # of all variables of a file: ten minutes of 14 signals at 1 kHz
+# bytes of all variables of a file: ten minutes of 14 signals at 1 kHz
+_MOST_BYTES = 1 << 26
+# bytes of text, version and byte order before a version 5 file's first element
 _HEADER = 128
-_MATRIX, _COMPRESSED = 14, 15  # types of elements
-_SPARSE, _NESTING = (
-    5,
-    (1, 2, 3),
-)  # classes of matrices: numbers by place; cells, structures and objects
-_TAG = 8  # bytes that each element begins with
-_LONGEST_SHAPE = 128  # bytes
+# types of elements
+_MATRIX, _COMPRESSED = 14, 15
+# classes of matrices: a sparse one has its numbers by place; cells, structures and objects
+_SPARSE = 5
+_NESTING = (1, 2, 3)
+# bytes that each element begins with
+_TAG = 8
+# bytes: 32 dimensions
+_LONGEST_SHAPE = 128
+# bytes that are inflated at once
 _PIECE = 1 << 20
-_DEEPEST = 16  # matrices within matrices, cells within cells
+# matrices within matrices, cells within cells
+_DEEPEST = 16
 _MOST_PARTS = 1_000_000
 
 
@@ -66,6 +76,7 @@ def _structure_problem(content: bytes, most: int) -> str | None:
     variables.
     """
     order = "<" if content[126:128] == b"IM" else ">"
+    # a number takes 8 bytes once it is read, whatever it takes in the file
     bounds = _Bounds(most, most // 8)
     try:
         for kind, data in _elements(memoryview(content)[_HEADER:], order):
@@ -89,7 +100,9 @@ class _Bounds:
 
 
 def _inflated(data: memoryview, bounds: _Bounds) -> bytearray:
-    inflater, packed, inflated = zlib.decompressobj(), bytes(data), bytearray()
+    inflater = zlib.decompressobj()
+    packed = bytes(data)
+    inflated = bytearray()
     while piece := inflater.decompress(packed, _PIECE):
         packed = inflater.unconsumed_tail
         bounds.inflated -= len(piece)
@@ -106,24 +119,23 @@ def _look_within(kind: int, data: memoryview, order: str, bounds: _Bounds) -> No
         matrix, depth = waiting.pop()
         if depth > _DEEPEST:
             raise ValueError(f"cells within cells, more than {_DEEPEST} deep")
-        of = 0
+        matrix_class = 0
         for place, (inner_kind, inner) in enumerate(_elements(matrix, order)):
             bounds.parts -= 1
             if bounds.parts < 0:
                 raise ValueError(f"more than {_MOST_PARTS} entries")
+            # flags come first, whose lowest byte is the class, then the dimensions
             if place == 0:
-                of = struct.unpack_from(f"{order}I", inner)[0] & 0xFF
+                matrix_class = struct.unpack_from(f"{order}I", inner)[0] & 0xFF
             elif place == 1 and len(inner) > _LONGEST_SHAPE:
                 raise ValueError("a matrix of too many dimensions")
-            elif (
-                place == 1 and of != _SPARSE
-            ):  # a sparse matrix's dimensions say nothing about its data
-                entries = math.prod(
-                    abs(size) for size in struct.unpack(f"{order}{len(inner) // 4}i", inner)
-                )
-                if entries * (_TAG if of in _NESTING else 1) > len(
-                    matrix
-                ):  # what each entry takes at least
+            # a sparse matrix's dimensions say nothing about its data
+            elif place == 1 and matrix_class != _SPARSE:
+                sizes = struct.unpack(f"{order}{len(inner) // 4}i", inner)
+                entries = math.prod(abs(size) for size in sizes)
+                # what each entry takes at least: an element's tag, or a byte
+                least = _TAG if matrix_class in _NESTING else 1
+                if entries * least > len(matrix):
                     raise ValueError(f"declares {entries:.3g} entries in {len(matrix)} bytes")
                 bounds.numbers -= entries
                 if bounds.numbers < 0:
@@ -136,19 +148,22 @@ def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
     """Type and bytes of each element; raises struct.error where the data end early."""
     at = 0
     while at < len(data):
+        # padding
         if at + _TAG > len(data) and not any(data[at:]):
-            return  # padding
+            return
         (kind,) = struct.unpack_from(f"{order}I", data, at)
-        if (
-            kind >> 16
-        ):  # small element: type and size share four bytes, the data follow in the next four
-            size, kind, begin, end = kind >> 16, kind & 0xFFFF, at + 4, at + _TAG
+        # a small element: type and size share four bytes, the data follow in the next four
+        if kind >> 16:
+            size, kind = kind >> 16, kind & 0xFFFF
+            begin, end = at + 4, at + _TAG
             if size > 4:
                 raise struct.error("a short element is longer than it can be")
         else:
             (size,) = struct.unpack_from(f"{order}I", data, at + 4)
             begin = at + _TAG
-            end = begin + size if kind == _COMPRESSED else begin + -(-size // 8) * 8
+            # compressed elements alone aren't padded to 8 bytes
+            padded = size if kind == _COMPRESSED else -(-size // 8) * 8
+            end = begin + padded
         if begin + size > len(data):
             raise struct.error("an element reaches beyond the end")
         yield kind, data[begin : begin + size]
@@ -168,7 +183,8 @@ def mat_files(path: str | Path) -> Iterator[tuple[str, bytes]]:
         yield path.name, content_of(path)
         return
     any_file = False
-    for name, content in _zip_members(path) if path.is_file() else _folder_members(path):
+    members = _zip_members(path) if path.is_file() else _folder_members(path)
+    for name, content in members:
         any_file = True
         yield name, content
     if not any_file:
@@ -204,22 +220,24 @@ def read_variables(content: bytes, most: int = _MOST_BYTES) -> dict[str, np.ndar
         raise ContactIdError("a web page, not a MATLAB file", "The download failed: fetch it again")
     if content[:2] == b"PK":
         raise ContactIdError("a zip file, not a MATLAB file", "Unpack it")
+    # MATLAB writes 512 bytes of its own before the signature, other programs none
     if content[512:520] == _HDF5_SIGNATURE or content[:8] == _HDF5_SIGNATURE:
         return _read_hdf5(content, most)
-    if (
-        content[126:128] not in _V5_BYTE_ORDERS or 0 in content[:4]
-    ):  # a zero there would make it version 4
+    # a zero in the first bytes would make it version 4
+    if content[126:128] not in _V5_BYTE_ORDERS or 0 in content[:4]:
         raise ContactIdError(
             "not readable as a MATLAB file (its header is no such file's)", "Fetch it again"
         )
     problem = _structure_problem(content, most)
     if problem:
         raise ContactIdError(f"truncated or damaged as a MATLAB file ({problem})", "Fetch it again")
-    import scipy.io  # half a second, which readers of HDF5 files can do without
+    # here, as it takes half a second, which readers of HDF5 files can do without
+    import scipy.io
 
     try:
         loaded = scipy.io.loadmat(io.BytesIO(content), struct_as_record=True)  # type: ignore[arg-type]
-    except Exception as error:  # scipy raises many kinds for damaged files
+    # scipy raises many kinds for damaged files
+    except Exception as error:
         raise ContactIdError(
             f"truncated or damaged as a MATLAB file ({reason_of(error)})", "Fetch it again"
         ) from None
@@ -232,12 +250,16 @@ def read_variables(content: bytes, most: int = _MOST_BYTES) -> dict[str, np.ndar
 
 def described(variables: dict[str, np.ndarray]) -> str:
     """Every variable's name, shape and type, in one line."""
-    parts = [
-        f"{name} {'x'.join(map(str, value.shape))} {value.dtype}"
-        for name, value in variables.items()
-    ]
-    more = f" and {len(parts) - _MOST_DESCRIBED} more" if len(parts) > _MOST_DESCRIBED else ""
-    return ", ".join(parts[:_MOST_DESCRIBED]) + more if parts else "no numbers"
+    if not variables:
+        return "no numbers"
+    parts = []
+    for name, value in variables.items():
+        shape = "x".join(map(str, value.shape))
+        parts.append(f"{name} {shape} {value.dtype}")
+    text = ", ".join(parts[:_MOST_DESCRIBED])
+    if len(parts) > _MOST_DESCRIBED:
+        text += f" and {len(parts) - _MOST_DESCRIBED} more"
+    return text
 
 
 def _folder_members(folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -248,20 +270,23 @@ def _folder_members(folder: Path) -> Iterator[tuple[str, bytes]]:
         if file.suffix.lower() == ".mat":
             yield name, content_of(file)
         elif file.suffix.lower() == ".zip":
-            yield from ((f"{name}/{member}", content) for member, content in _zip_members(file))
+            for member, content in _zip_members(file):
+                yield f"{name}/{member}", content
 
 
 def _zip_members(path: Path) -> Iterator[tuple[str, bytes]]:
     require_plain(path, None)
     try:
         with opened_zip(path, _MOST_LISTED) as archive:
-            for entry in sorted(archive.infolist(), key=lambda one: one.filename):
+            for entry in sorted(archive.infolist(), key=lambda entry: entry.filename):
                 name = entry.filename
+                # hidden ones are a system's notes on the file beside them
                 if name.lower().endswith(".mat") and not Path(name).name.startswith("."):
                     if entry.file_size > LARGEST_FILE:
                         raise zipfile.BadZipFile(f"{name} unpacks to more than any recording has")
                     yield name, entry_content(archive, entry)
-    except Exception as error:  # zipfile raises many kinds for damaged files
+    # zipfile raises many kinds for damaged files
+    except Exception as error:
         raise ContactIdError(
             f"{path}: not a readable zip file ({reason_of(error)})", "Fetch it again"
         ) from None
@@ -274,6 +299,7 @@ def _flatten(name: str, value: Any, variables: dict[str, np.ndarray]) -> None:
         if value.dtype.kind in "fiub":
             variables[name] = value
         return
+    # MATLAB counts down the columns
     entries = value.reshape(-1, order="F")
     for number, entry in enumerate(entries, start=1):
         label = name if len(entries) == 1 else f"{name}{{{number}}}"
@@ -289,26 +315,26 @@ def _read_hdf5(content: bytes, most: int) -> dict[str, np.ndarray]:
         with h5py.File(io.BytesIO(content), "r") as file:
             walk = _Hdf5Walk(file, most)
             for name in file:
+                # "#refs#" holds what cells refer to
                 if not name.startswith("#"):
                     walk.visit(name, file.get(name), 1)
-            return walk.found
-    except Exception as error:  # h5py raises many kinds for damaged files
-        kind = "truncated or damaged" if "trunc" in str(error) else "damaged"
+            return walk.numbers
+    # h5py raises many kinds for damaged files
+    except Exception as error:
+        flaw = "truncated or damaged" if "trunc" in str(error) else "damaged"
         raise ContactIdError(
-            f"{kind} as a MATLAB file ({reason_of(error)})", "Fetch it again"
+            f"{flaw} as a MATLAB file ({reason_of(error)})", "Fetch it again"
         ) from None
 
 
 class _Hdf5Walk:
-    """Collects the numbers of a version 7.3 file in ``found``; a loop of references ends in an
-    error.
-    """
+    """Collects the ``numbers`` of a version 7.3 file; a loop of references ends in an error."""
 
     def __init__(self, file: h5py.File, most: int) -> None:
         self.file = file
-        self.found: dict[str, np.ndarray] = {}
+        self.numbers: dict[str, np.ndarray] = {}
         self.n_nodes = 0
-        self.bytes_left = most
+        self.remaining_bytes = most
         self.inside: set[int] = set()
         if problem := outside(file, self.inside):
             raise ValueError(problem)
@@ -333,33 +359,35 @@ class _Hdf5Walk:
             for number, reference in enumerate(references, start=1):
                 label = name if len(references) == 1 else f"{name}{{{number}}}"
                 self.visit(label, self._referred(reference), depth + 1)
-        elif node.dtype.kind in "fiub" and node.attrs.get("MATLAB_class", b"double") != b"char":
-            self.found[name] = self._values(node, name).T
+        # texts are stored as numbers, too
+        elif node.dtype.kind in "fiub" and node.attrs.get("MATLAB_class") != b"char":
+            self.numbers[name] = self._values(node, name).T
 
     def _visit_structure(self, name: str, node: h5py.Group, depth: int) -> None:
         fields = {key: node.get(key) for key in node}
         # references that each field has; of several structures all fields have as many
-        n_references = [
-            field.size
-            for field in fields.values()
-            if isinstance(field, h5py.Dataset) and field.dtype == h5py.ref_dtype
-        ]
+        n_references = []
+        for field in fields.values():
+            if isinstance(field, h5py.Dataset) and field.dtype == h5py.ref_dtype:
+                n_references.append(field.size)
         are_all_lists = len(n_references) == len(fields)
         many = are_all_lists and len(set(n_references)) == 1 and n_references[0] > 1
         for key, field in fields.items():
             if not many:
                 self.visit(f"{name}.{key}", field, depth + 1)
                 continue
-            for number, reference in enumerate(self._values(field, name).reshape(-1), start=1):
+            references = self._values(field, name).reshape(-1)
+            for number, reference in enumerate(references, start=1):
                 self.visit(f"{name}{{{number}}}.{key}", self._referred(reference), depth + 1)
 
     def _values(self, dataset: h5py.Dataset, name: str) -> np.ndarray:
-        self.bytes_left -= math.prod(dataset.shape or ()) * dataset.dtype.itemsize
-        problem = size_problem(dataset) or (
-            "" if self.bytes_left >= 0 else "has more numbers than any recording"
-        )
-        problems = [f"{name} {problem}"] if problem else []
-        values = None if problem else stored_values(dataset, problems, name)
+        self.remaining_bytes -= math.prod(dataset.shape or ()) * dataset.dtype.itemsize
+        if problem := size_problem(dataset):
+            raise ValueError(f"{name} {problem}")
+        if self.remaining_bytes < 0:
+            raise ValueError(f"{name} has more numbers than any recording")
+        problems: list[str] = []
+        values = stored_values(dataset, problems, name)
         if values is None:
             raise ValueError(joined(problems))
         return values

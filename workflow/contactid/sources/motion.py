@@ -66,6 +66,7 @@ _LARGEST_PLAUSIBLE_BODY = 10.0
 # cheap
 _CHUNK = 16384
 _COMPONENTS = {"time": (), "position": ("xyz",), "orientation": ("wxyz",)}
+# 8 doubles: time, position and orientation
 _BYTES_PER_SAMPLE = 64
 # HDF5 doesn't survive a full disk, so there must be room for all that it may still write when it
 # closes a file
@@ -203,6 +204,7 @@ def motion_in_memory(stream: MotionStream) -> xr.Dataset:
 def body_problems(body: BodyProperties) -> list[str]:
     """Everything that no rigid body in SI units can have, one sentence each."""
     problems = []
+    # damaged files hold any number; what comes of it is refused here, with no warning before
     with np.errstate(over="ignore", invalid="ignore"):
         extent = float(np.ptp(body.vertices, axis=0).max()) if len(body.vertices) else 0.0
     if not 0 < extent < _LARGEST_PLAUSIBLE_BODY:
@@ -218,8 +220,9 @@ def body_problems(body: BodyProperties) -> list[str]:
             f"the inertia is not positive definite (smallest moment {moments[0]:g} kg m2)"
         )
     elif moments[2] > (moments[0] + moments[1]) * (1.0 + _TRIANGLE_TOLERANCE):
+        first, second, third = (f"{moment:.3g}" for moment in moments)
         problems.append(
-            f"no body has the principal moments {moments[0]:.3g}, {moments[1]:.3g} and {moments[2]:.3g} kg m2, "
+            f"no body has the principal moments {first}, {second} and {third} kg m2, "
             "one of which exceeds the others' sum"
         )
     return problems
@@ -233,7 +236,8 @@ def pose_problems(position: np.ndarray, orientation: np.ndarray) -> list[str]:
         if missing.any():
             count = f"{np.count_nonzero(missing)} of {len(values)} frames"
             problems.append(f"NaN in {count} of the {name} (first: {np.argmax(missing)})")
-    norms = np.linalg.norm(orientation[np.isfinite(orientation).all(axis=1)], axis=1)
+    is_complete = np.isfinite(orientation).all(axis=1)
+    norms = np.linalg.norm(orientation[is_complete], axis=1)
     if len(norms) and np.abs(norms - 1.0).max() > _UNIT_NORM_TOLERANCE:
         problems.append("quaternions that are not of unit length")
     return problems
@@ -336,11 +340,13 @@ def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> N
                         "Leave it out",
                     )
                 samples.append(recording, stream.sample_frequency)
+                # its name, note and surface alone: an archive's samples would fill the memory
                 recordings_kept.append(
                     replace(recording, position=np.empty((0, 3)), orientation=np.empty((0, 4)))
                 )
                 sizes.append(len(recording.position))
-                del recording  # before the next one is read
+                # before the next one is read
+                del recording
             samples.flush()
         rest = without_samples(recordings_kept, sizes, stream)
         rest = rest.assign_attrs({**stream.attributes, **attributes})
@@ -389,11 +395,12 @@ class _Samples:
         end = self.n_written + self.n_waiting
         self.file.resize_dimension("sample", end)
         for name, parts in self.waiting.items():
-            self.file[name][self.n_written : end] = (
-                parts[0] if len(parts) == 1 else np.concatenate(parts)
-            )
+            # a long recording comes alone, and its copy might not fit into the memory
+            values = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            self.file[name][self.n_written : end] = values
             parts.clear()
-        self.n_waiting, self.n_written = 0, end
+        self.n_waiting = 0
+        self.n_written = end
 
 
 def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str) -> None:
@@ -413,9 +420,9 @@ def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str) -> Non
     """
     dataset = Dataset(**entry)
     function = resolve(reader)
-    dataset_read = function(
-        **arguments(function, {**entry, "synthetic": dataset.synthetic, "path": raw})
-    )
+    # a reader asks by name for those that it needs
+    given = {**entry, "synthetic": dataset.synthetic, "path": raw}
+    dataset_read = function(**arguments(function, given))
     attributes = {"dataset": dataset.name, "citation": dataset.citation}
     if isinstance(dataset_read, MotionStream):
         write_motion(dataset_read, data, **attributes)

@@ -31,7 +31,8 @@ PAPERS = {
 }  # fmt: skip
 #: Repositories of the papers' authors, with the data that their figures were drawn from.
 AUTHORS = {"tossing": ("https://github.com/MaartenJongeneel/Paper-Tossing/",)}
-SYNTHETIC = "synthetic"  # what is told of recordings that nobody measured
+#: What is said of recordings that nobody measured.
+SYNTHETIC = "synthetic"
 
 
 class Origin(NamedTuple):
@@ -56,9 +57,8 @@ class Origin(NamedTuple):
 
     def rests_on(self, artefact: str, quantity: str, condition: str) -> bool:
         """Whether it was made with this printed number."""
-        return any(
-            fnmatchcase(f"{artefact}/{quantity}/{condition}", pattern) for pattern in self.made_from
-        )
+        number = f"{artefact}/{quantity}/{condition}"
+        return any(fnmatchcase(number, pattern) for pattern in self.made_from)
 
 
 def origin(dataset: Dataset, entry: LockedArchive | None, synthetic: bool) -> Origin:
@@ -69,25 +69,28 @@ def origin(dataset: Dataset, entry: LockedArchive | None, synthetic: bool) -> Or
         return Origin(False, SYNTHETIC, dataset.made_from)
     if dataset.kind == OWN:
         return Origin(False, "recordings of your own")
+    unlocked = Origin(False, f"{dataset.source}, which isn't in the lock file")
     if dataset.kind == GITHUB and dataset.source.startswith(AUTHORS.get(dataset.study, ())):
-        same = entry is not None and entry.source == dataset.source
-        return Origin(
-            same, dataset.source if same else f"{dataset.source}, which isn't in the lock file"
-        )
-    if dataset.kind != FOURTU or str(parse_doi(dataset.source)) not in PAPERS.get(
-        dataset.study, ()
-    ):
+        is_locked = entry is not None and entry.source == dataset.source
+        return Origin(True, dataset.source) if is_locked else unlocked
+    papers = PAPERS.get(dataset.study, ())
+    if dataset.kind != FOURTU or str(parse_doi(dataset.source)) not in papers:
         return Origin(False, "recordings of others than the paper's authors")
     if entry is None:
-        return Origin(False, f"{dataset.source}, which isn't in the lock file")
-    resolved = f"{entry.source}, resolved at {urlsplit(entry.base).hostname} on {entry.locked_on}"
-    host = urlsplit(fourtu_client.BASE_URL).hostname
-    if urlsplit(entry.base).hostname != host:
-        return Origin(False, f"{resolved}, which isn't {host}")
+        return unlocked
+    # a server of one's own may answer to any DOI
+    server = urlsplit(entry.base).hostname
+    official = urlsplit(fourtu_client.BASE_URL).hostname
+    resolved = f"{entry.source}, resolved at {server} on {entry.locked_on}"
+    if server != official:
+        return Origin(False, f"{resolved}, which isn't {official}")
     return Origin(True, resolved)
 
 
 def read_origins(cards: Iterable[str | Path]) -> dict[str, Origin]:
     """The origins that data cards tell, by dataset."""
-    contents = [json.loads(Path(card).read_text(encoding="utf-8")) for card in cards]
-    return {card["name"]: Origin(*(card[field] for field in Origin._fields)) for card in contents}
+    origins = {}
+    for path in cards:
+        card = json.loads(Path(path).read_text(encoding="utf-8"))
+        origins[card["name"]] = Origin(*(card[field] for field in Origin._fields))
+    return origins

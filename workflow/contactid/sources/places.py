@@ -21,6 +21,7 @@ from contactid.sources.lockfile import LockedArchive, LockedFile, readable
 from contactid.sources.registry import FOURTU
 from contactid.sources.store import Store
 
+# files that a message names
 _MOST_SHOWN = 5
 
 
@@ -113,6 +114,7 @@ def places(mirror: Path | str, archive: LockedArchive, name: str) -> Iterator[Pa
     if archive.kind == FOURTU:
         versioned = archive.source.rpartition("/")[2]
         folders += [versioned, versioned.rpartition(".v")[0]]
+    # each once; a DOI without a version leaves an empty name
     for folder in dict.fromkeys(filter(None, folders)):
         if isinstance(mirror, str):
             yield f"{mirror}/{quote(folder)}/{quote(name)}"
@@ -127,11 +129,11 @@ def missing(archive: LockedArchive, store: Store, sources: Sources) -> str:
     Sizes are looked at, not checksums, so this takes no time.
     """
     folders = [mirror for mirror in parse_mirrors(sources.mirrors) if isinstance(mirror, Path)]
-    lacking = [
-        file
-        for file in store.missing(archive)
-        if not any(next(places(folder, archive, file.name), None) for folder in folders)
-    ]
+    lacking = []
+    for file in store.missing(archive):
+        copies = (place for folder in folders for place in places(folder, archive, file.name))
+        if next(copies, None) is None:
+            lacking.append(file)
     return str(not_there(archive, lacking, sources)) if lacking else ""
 
 
@@ -142,8 +144,9 @@ def not_there(
     shown = ", ".join(str(file) for file in files[:_MOST_SHOWN])
     more = f" and {len(files) - _MOST_SHOWN} more" if len(files) > _MOST_SHOWN else ""
     total = readable(sum(file.size or 0 for file in files))
+    lacking = f"{len(files)} files ({total}) of {archive.source} are missing: {shown}{more}"
+    mirrors = ", ".join(sources.mirrors) or "none"
     return ContactIdError(
-        f"{archive.name}: offline is true, and {len(files)} files ({total}) of {archive.source} are missing: "
-        f"{shown}{more}; mirrors tried: {', '.join(sources.mirrors) or 'none'}",
+        f"{archive.name}: offline is true, and {lacking}; mirrors tried: {mirrors}",
         "Fetch them where there is a network (make data), or name a folder that holds them in data_mirror",
     )

@@ -105,6 +105,7 @@ class RecordedTable:
             raise ContactIdError(f"{name}: {error.problem}", error.remedy) from None
         # a word among numbers is no number; the commands say where one is missing
         numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+        # infinity is a logger's word for "nothing" as well
         finite = np.where(np.isfinite(numbers), numbers, np.nan)
         is_kept = np.ones(len(finite), dtype=bool)
         if "time" in places:
@@ -123,10 +124,11 @@ class RecordedTable:
     def values(self, quantities: Sequence[str], *shape: int) -> np.ndarray:
         """(n, \\*shape) of quantities, in their own units; (n, k) without a shape."""
         places = [self.places[quantity] for quantity in quantities]
+        columns = [place.column for place in places]
         factors = [place.factor for place in places]
-        columns = self.numbers[:, [place.column for place in places]] * factors
+        values = self.numbers[:, columns] * factors
         shape = shape or (len(places),)
-        return columns.reshape(len(self.numbers), *shape)
+        return values.reshape(len(self.numbers), *shape)
 
 
 def read(
@@ -164,16 +166,20 @@ def read(
         raise ContactIdError(problem, "Say which they are: columns={'t': ..., 'x': ...}")
     quantities = {}
     for name, place in table.places.items():
-        values, cells = table.values([name])[:, 0], table.frame.iloc[:, place.column]
-        is_word = np.isnan(values) & np.array([isinstance(cell, str) for cell in cells], dtype=bool)
+        values = table.values([name])[:, 0]
+        cells = table.frame.iloc[:, place.column]
+        # an empty cell is a missing number, a word is a mistake
+        is_text = np.array([isinstance(cell, str) for cell in cells], dtype=bool)
+        is_word = np.isnan(values) & is_text
         if is_word.any():
             row = int(np.argmax(is_word))
             shown = repr(cells.iloc[row][:_MOST_SHOWN])
             problem = f"{table.name}: row {row + 1}, column {table.header[place.column]} is {shown}"
             raise ContactIdError(problem, "Give numbers; time in seconds, or by --units")
         quantities[name] = ("row", values, {"units": dimension(name)})
-    taken = {place.column for place in table.places.values()}
-    others = [k for k in range(len(table.header)) if k not in taken]
+    # columns of words that mean no quantity tell parts of a recording apart
+    measured = {place.column for place in table.places.values()}
+    others = [column for column in range(len(table.header)) if column not in measured]
     words = table.frame.iloc[:, others].select_dtypes(exclude=["number", "bool"])
     labels = {str(name): ("row", words[name].to_numpy()) for name in words}
     return xr.Dataset(quantities, coords=labels)
@@ -185,14 +191,16 @@ def _repeated(numbers: np.ndarray, time: int) -> np.ndarray:
     Samples of a body at rest are equal too where the clock is coarse, and they count: then stamps
     stand still in other rows as well, and none is called repeated.
     """
+    is_repeated = np.zeros(len(numbers), dtype=bool)
     before, after = numbers[:-1], numbers[1:]
     stands_still = before[:, time] == after[:, time]
-    is_same = (before == after) | (np.isnan(before) & np.isnan(after))
-    is_repeated = stands_still & is_same.all(axis=1)
-    is_coarse = np.any(stands_still & ~is_repeated)
-    if is_coarse or np.count_nonzero(is_repeated) > _MOST_REPEATED * len(numbers):
-        return np.zeros(len(numbers), dtype=bool)
-    return np.concatenate([np.zeros(min(len(numbers), 1), dtype=bool), is_repeated])
+    # two missing numbers are equal, too
+    is_equal = (before == after) | (np.isnan(before) & np.isnan(after))
+    is_equal_row = stands_still & is_equal.all(axis=1)
+    is_coarse = np.any(stands_still & ~is_equal_row)
+    if not is_coarse and np.count_nonzero(is_equal_row) <= _MOST_REPEATED * len(numbers):
+        is_repeated[1:] = is_equal_row
+    return is_repeated
 
 
 def name_of(source: Source) -> str:
@@ -262,8 +270,8 @@ def _text(path: Path) -> pd.DataFrame:
     require_plain(path, _LARGEST)
     try:
         # newline=None: any of the usual line ends, and none within a line
-        every = io.StringIO(_decoded(path.read_bytes()), newline=None)
-        lines = [line for line in every if line.strip()]
+        text = io.StringIO(_decoded(path.read_bytes()), newline=None)
+        lines = [line for line in text if line.strip()]
         if max(map(len, lines), default=0) >= _LONGEST_LINE:
             raise ValueError(f"a line has {_LONGEST_LINE} characters or more")
     except (OSError, ValueError) as error:
@@ -275,6 +283,7 @@ def _text(path: Path) -> pd.DataFrame:
         first = lines[0].strip()[:_MOST_SHOWN] if lines else "nothing"
         problem = f"{path}: no line names the columns (it begins with {first})"
         raise ContactIdError(problem, "Give a first line with the names of the columns")
+    # the commonest of them; numbers in a header are no reason to expect commas within
     separator = max(",;\t", key=header.count)
     # blanks part the columns where nothing else does
     if separator not in header:
@@ -288,11 +297,13 @@ def _text(path: Path) -> pd.DataFrame:
         raise ContactIdError(problem, "Keep one")
     # where commas stand in numbers, as in many countries, semicolons stand between them
     has_decimal_commas = separator == ";" and any("," in row for row in rows)
-    text = io.StringIO("".join([header, *rows]))
-    decimal = "," if has_decimal_commas else "."
     try:
         return pd.read_csv(
-            text, sep=separator, decimal=decimal, skipinitialspace=True, na_values=["-"]
+            io.StringIO("".join([header, *rows])),
+            sep=separator,
+            decimal="," if has_decimal_commas else ".",
+            skipinitialspace=True,
+            na_values=["-"],
         )
     except ValueError as error:
         problem = f"{path}: rows that aren't as its header is ({reason_of(error)})"
@@ -318,19 +329,25 @@ def _header_of(lines: Sequence[str]) -> tuple[str, Sequence[str]]:
     Lines that begin with ``#`` are remarks; the last of them is the header where numbers follow it,
     as :func:`numpy.savetxt` writes it.
     """
-    first = next((k for k, line in enumerate(lines) if not line.startswith("#")), len(lines))
-    remarks, rest = lines[:first], lines[first:]
+    n_remarks = 0
+    while n_remarks < len(lines) and lines[n_remarks].startswith("#"):
+        n_remarks += 1
+    rest = lines[n_remarks:]
     if rest and not _is_of_numbers(rest[0]):
         return rest[0], rest[1:]
-    return remarks[-1].lstrip("# ") if remarks else "", rest
+    header = lines[n_remarks - 1].lstrip("# ") if n_remarks else ""
+    return header, rest
 
 
 def _is_of_numbers(line: str) -> bool:
     """Whether all words between separators are numbers, with decimal commas or without."""
+    words = [word for word in re.split(r"[,;\s]+", line) if word]
     try:
-        return bool([float(word) for word in re.split(r"[,;\s]+", line) if word])
+        for word in words:
+            float(word)
     except ValueError:
         return False
+    return bool(words)
 
 
 def _parquet(path: Path) -> pd.DataFrame:
@@ -376,15 +393,17 @@ def _variables(path: Path) -> dict[str, np.ndarray]:
 
 def _of_dataset(data: xr.Dataset, free_body: bool) -> pd.DataFrame:
     """The variables along the dimension that most of them begin with: that of the rows."""
-    series = [str(name) for name in data.variables if data[name].dims]
-    if not series:
+    names = [str(name) for name in data.variables if data[name].dims]
+    if not names:
         raise ContactIdError("the dataset: no variable has a dimension", "Give a table")
-    rows, _ = Counter(data[name].dims[0] for name in series).most_common(1)[0]
+    counts = Counter(data[name].dims[0] for name in names)
+    [(rows, _)] = counts.most_common(1)
     columns: dict[str, np.ndarray] = {}
-    for name in series:
-        values, further = data[name].values, data[name].dims[1:]
-        if data[name].dims[0] != rows:
+    for name in names:
+        first, *further = data[name].dims
+        if first != rows:
             continue
+        values = data[name].values
         is_named = any(dimension in data.coords for dimension in further)
         if len(further) == 1 and not is_named:
             columns |= _columns_of(name, values, free_body)
@@ -416,8 +435,9 @@ def _of_arrays(arrays: Mapping[str, np.ndarray], name: str, free_body: bool) -> 
     """The arrays that are as long as most are, column by column; they may lie in either order."""
     numeric = {}
     for key, values in _unfolded(arrays).items():
+        # one number is a setting, such as the sampling rate
         if np.issubdtype(values.dtype, np.number) and values.size > 1:
-            array = np.atleast_1d(np.squeeze(values))
+            array = np.squeeze(values)
             if array.ndim < 3:
                 numeric[key] = array
     counts = Counter(max(array.shape) for array in numeric.values())
@@ -425,16 +445,19 @@ def _of_arrays(arrays: Mapping[str, np.ndarray], name: str, free_body: bool) -> 
         kept = ", ".join(arrays)[:_MOST_SHOWN] or "nothing"
         raise ContactIdError(f"{name}: no arrays of numbers (it holds {kept})", "Give a table")
     # where as many arrays have one length as another, the longer are the recording
-    length = max(counts, key=lambda n: (counts[n], n))
+    _, length = max((count, length) for length, count in counts.items())
     columns: dict[str, np.ndarray] = {}
     for key, array in numeric.items():
-        is_transposed = array.ndim == 2 and array.shape[0] != length
-        in_rows = array.T if is_transposed else array
+        # of a vector the transpose is the vector
+        in_rows = array if array.shape[0] == length else array.T
         if in_rows.shape[0] == length:
             # of a structure's field the field's name
-            columns |= _columns_of(key.rsplit(".", 1)[-1], in_rows, free_body)
+            field = key.rpartition(".")[2]
+            columns |= _columns_of(field, in_rows, free_body)
     for key, array in numeric.items():
-        if array.ndim == 1 and len(array) != length and is_asked_for(key) and key not in columns:
+        # passed over, it would be missed where it is needed
+        is_too_short = array.ndim == 1 and len(array) != length
+        if is_too_short and is_asked_for(key) and key not in columns:
             problem = f"{name}: {key} has {len(array)} numbers where most arrays have {length}"
             raise ContactIdError(problem, "Give each row all of its numbers")
     return pd.DataFrame(columns)
@@ -444,20 +467,24 @@ def _unfolded(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The arrays, with the fields of a structured one in its place."""
     unfolded: dict[str, np.ndarray] = {}
     for key, values in arrays.items():
-        fields = values.dtype.names
-        unfolded |= {field: values[field] for field in fields} if fields else {key: values}
+        if values.dtype.names is None:
+            unfolded[key] = values
+            continue
+        for field in values.dtype.names:
+            unfolded[field] = values[field]
     return unfolded
 
 
 def _columns_of(name: str, values: np.ndarray, free_body: bool) -> dict[str, np.ndarray]:
     if values.ndim == 1:
         return {name: values}
-    count = values.shape[1]
+    numbers = range(1, values.shape[1] + 1)
     if name.lower() == "qpos":
-        names = _POSE[:count] if free_body else [f"q{k}" for k in range(1, count + 1)]
+        # behind a free body's pose MuJoCo logs the joints of what else is in the scene
+        names = _POSE if free_body else [f"q{number}" for number in numbers]
         return dict(zip(names, values.T, strict=False))
-    parts: Sequence[object] = _AXES.get(count) or range(1, count + 1)
+    parts: Sequence[object] = _AXES.get(len(numbers), numbers)
     # four columns are a quaternion where their name says so
-    if count == 4 and meaning(f"{name}_w") is None:
-        parts = range(1, count + 1)
+    if len(numbers) == 4 and meaning(f"{name}_w") is None:
+        parts = numbers
     return {f"{name}_{part}": column for part, column in zip(parts, values.T, strict=True)}

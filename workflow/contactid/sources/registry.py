@@ -25,7 +25,9 @@ EMBEDDED, GENERATED, OWN = "embedded", "generated", "own"
 FOURTU, GITHUB, FILE = "4tu", "github", "file"
 DOWNLOADED = (FOURTU, GITHUB, FILE)
 AS_PUBLISHED = "as published"
+#: Of all DOIs of 4TU.ResearchData.
 PREFIX = "10.4121"
+# what people copy along with a DOI
 _RESOLVERS = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _SUFFIX = re.compile(
@@ -138,8 +140,8 @@ def parse_doi(text: str) -> FourTuDoi:
     if match is None:
         return FourTuDoi(suffix, "")
     version = int(match["version"]) if match["version"] else None
-    collection = match["collection"] is not None
-    return FourTuDoi(("c." if collection else "") + match["id"], match["id"], version, collection)
+    prefix = match["collection"] or ""
+    return FourTuDoi(prefix + match["id"], match["id"], version, bool(prefix))
 
 
 @dataclass(frozen=True)
@@ -207,6 +209,7 @@ class Dataset:
         if self.kind != FOURTU:
             return self.name
         words = [parse_doi(self.source).suffix, *self.title.split()]
+        # it becomes a folder's name
         return "4tu_" + re.sub(r"\W+", "", "_".join(words))
 
 
@@ -256,6 +259,7 @@ def with_sizes(
 
     Raises :class:`ContactIdError` where no archive has a box of that name.
     """
+    # of I.AM. archives alone: other readers have the box's size in the data
     boxes = sorted({dataset.object for dataset in registry.values() if dataset.reader == "iam"})
     for name in sizes:
         if name not in boxes:
@@ -263,24 +267,22 @@ def with_sizes(
                 f"configuration: tossing.box_sizes has {name}, a box of no archive",
                 f"Boxes are {', '.join(boxes)}",
             )
-    return {
-        name: replace(dataset, size=tuple(sizes[dataset.object]))
-        if dataset.reader == "iam" and dataset.object in sizes
-        else dataset
-        for name, dataset in registry.items()
-    }
+    resized = dict(registry)
+    for name, dataset in registry.items():
+        if dataset.reader == "iam" and dataset.object in sizes:
+            resized[name] = replace(dataset, size=tuple(sizes[dataset.object]))
+    return resized
 
 
 def _from_row(row: Mapping[str, Any], path: str | Path) -> Dataset:
-    fields: dict[str, Any] = {
-        key: row[key] or "" for key in row if key in Dataset.__dataclass_fields__
-    }
+    names = Dataset.__dataclass_fields__
+    fields: dict[str, Any] = {name: row[name] or "" for name in row if name in names}
     try:
-        height = fields.pop("surface_height", "")
-        made_from = tuple(filter(None, fields.pop("made_from", "").split(", ")))
-        dataset = Dataset(
-            **fields, surface_height=float(height) if height else None, made_from=made_from
-        )
+        height = fields.get("surface_height")
+        fields["surface_height"] = float(height) if height else None
+        patterns = fields.get("made_from", "").split(", ")
+        fields["made_from"] = tuple(filter(None, patterns))
+        dataset = Dataset(**fields)
     except (TypeError, ValueError) as error:
         raise ContactIdError(
             f"{path}: the row of {row.get('name')!r} is wrong ({error})", "Correct it"

@@ -55,13 +55,12 @@ class Store:
         """Files that aren't there or have the wrong size; checksums take longer and are compared
         elsewhere.
         """
-        folder = self.folder(archive)
-        return [
-            file
-            for file in archive.wanted
-            if not (folder / file.name).is_file()
-            or file.size not in (None, (folder / file.name).stat().st_size)
-        ]
+        lacking = []
+        for file in archive.wanted:
+            path = self.folder(archive) / file.name
+            if not path.is_file() or file.size not in (None, path.stat().st_size):
+                lacking.append(file)
+        return lacking
 
     def put(self, archive: LockedArchive, file: LockedFile, source: Path) -> None:
         """Copy a file into the store; it gets its name once it is whole and what the lock says.
@@ -80,10 +79,10 @@ class Store:
 
     def origins(self, archive: LockedArchive) -> dict[str, dict[str, Any]]:
         """From where (``from``) and when (``on``) each file came."""
+        file = self.root / archive.name / "origins.json"
         try:
-            recorded = json.loads(
-                (self.root / archive.name / "origins.json").read_text(encoding="utf-8")
-            )
+            recorded = json.loads(file.read_text(encoding="utf-8"))
+        # lost or damaged: no reason to fetch files again that are right
         except (OSError, ValueError):
             return {}
         return recorded if isinstance(recorded, dict) else {}
@@ -91,9 +90,12 @@ class Store:
     def note_origin(self, archive: LockedArchive, names: list[str], where: str) -> None:
         """Remember where files came from."""
         today = datetime.now(UTC).date().isoformat()
-        with file_lock(self.root / ".partial" / archive.name / "origins.lock", archive.name):
-            origins = self.origins(archive) | {name: {"from": where, "on": today} for name in names}
-            text = json.dumps(dict(sorted(origins.items())), indent=1, ensure_ascii=False)
+        lock = self.partial(archive, "origins.lock")
+        with file_lock(lock, archive.name):
+            origins = self.origins(archive)
+            for name in names:
+                origins[name] = {"from": where, "on": today}
+            text = json.dumps(origins, indent=1, ensure_ascii=False, sort_keys=True)
             write_text(self.root / archive.name / "origins.json", text + "\n")
 
 
@@ -119,11 +121,10 @@ def verify(archive: LockedArchive, store: Store) -> None:
     Raises :class:`ContactIdError` naming the files that are missing or different, with both
     checksums.
     """
-    problems = [
-        f"{file.name} {problem}"
-        for file in archive.wanted
-        if (problem := store.problem(archive, file))
-    ]
+    problems = []
+    for file in archive.wanted:
+        if problem := store.problem(archive, file):
+            problems.append(f"{file.name} {problem}")
     if problems:
         raise ContactIdError(
             f"{archive.name}: {joined(problems, 3)}", "make data fetches what is damaged again"
@@ -141,13 +142,10 @@ def link(archive: LockedArchive, store: Store, folder: str | Path) -> None:
         for file in archive.wanted:
             path = partial / file.name
             path.parent.mkdir(parents=True, exist_ok=True)
+            stored = (store.folder(archive) / file.name).resolve()
             # the partial folder is as deep as the final one, so the way from one is the way from
             # the other
-            path.symlink_to(
-                os.path.relpath(
-                    (store.folder(archive) / file.name).resolve(), path.parent.resolve()
-                )
-            )
+            path.symlink_to(os.path.relpath(stored, path.parent.resolve()))
         if folder.exists():
             shutil.rmtree(folder)
         partial.rename(folder)
@@ -177,6 +175,7 @@ def file_lock(path: Path, what: str) -> Iterator[None]:
                 _LOG.info("%s: another process is at it, waiting", what)
                 fcntl.flock(file, fcntl.LOCK_EX)
         except OSError as error:
+            # some network file systems of clusters
             if error.errno not in _UNSUPPORTED:
                 raise
             _LOG.warning("%s: this file system has no locks, so don't fetch it twice at once", what)

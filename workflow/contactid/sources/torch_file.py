@@ -34,11 +34,16 @@ _LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _LEGACY_PROTOCOL = 1001
 # elements that a tensor may have whatever its storage holds, by strides of zero
 _LARGEST_EXPANSION = 1_000_000
-_LARGEST_PICKLE = 1 << 20  # bytes; that of a tensor has a few hundred
-_LARGEST_FILE = 1 << 26  # bytes; a toss has a few ten thousand
-_MOST_LISTED = 1 << 20  # bytes of a zip file's list of its files
-_MOST_CODES = 2000  # that of a tensor has fifty
-_DEEPEST = 8  # containers within containers; a tensor's are three deep
+# bytes; that of a tensor has a few hundred
+_LARGEST_PICKLE = 1 << 20
+# bytes; a toss has a few ten thousand
+_LARGEST_FILE = 1 << 26
+# bytes of a zip file's list of its files
+_MOST_LISTED = 1 << 20
+# that of a tensor has fifty
+_MOST_CODES = 2000
+# containers within containers; a tensor's are three deep
+_DEEPEST = 8
 _STORAGE_DTYPES: dict[str, np.dtype[Any]] = {
     "DoubleStorage": np.dtype("<f8"),
     "FloatStorage": np.dtype("<f4"),
@@ -125,6 +130,7 @@ def _called(function: Any, arguments: Any) -> Any:
 
 def _storage(pid: Any) -> _Storage:
     match pid:
+        # the fourth names the device, which the bytes don't depend on
         case ("storage", np.dtype() as dtype, str() | int() as key, _, int(size), *_):
             return _Storage(str(key), dtype, size)
     raise UnsafeTorchFileError("it refers to something other than a tensor's storage")
@@ -245,9 +251,8 @@ def read_tensor(path: str | Path) -> np.ndarray:
             f"{path}: refused, {error.problem}",
             "Save the bare tensor with torch.save(tensor, path)",
         ) from None
-    except (
-        Exception
-    ) as error:  # a damaged pickle can raise nearly anything; all of it means the same to the user
+    # a damaged pickle can raise nearly anything; all of it means the same to the user
+    except Exception as error:
         raise ContactIdError(
             f"{path}: not a readable PyTorch tensor file ({reason_of(error)})",
             "It may be truncated: fetch it again",
@@ -300,9 +305,8 @@ def _member(archive: zipfile.ZipFile, name: str, most: int = _LARGEST_PICKLE) ->
     entry = archive.getinfo(name)
     if entry.file_size > most:
         raise ValueError(f"more in {Path(name).name} than a tensor needs")
-    if (
-        entry.compress_type != zipfile.ZIP_STORED
-    ):  # torch never compresses; a tiny file can't unfold to gigabytes
+    # torch never compresses; a tiny file can't unfold to gigabytes
+    if entry.compress_type != zipfile.ZIP_STORED:
         raise ValueError(f"{Path(name).name} is compressed")
     return entry_content(archive, entry)
 

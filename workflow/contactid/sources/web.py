@@ -22,7 +22,10 @@ from contactid.sources.places import Patience
 
 _LOG = logging.getLogger(__name__)
 _BUSY = frozenset({429, 500, 502, 503, 504})
-_ATTEMPTS_FOR_500 = 3  # a file that the server has lost answers 500 for ever
+# a file that the server has lost answers 500 for ever
+_ATTEMPTS_FOR_500 = 3
+# errors within errors that are looked through: libraries nest two or three
+_DEEPEST = 8
 USER_AGENT = "contactid (reproducibility repository)"
 
 
@@ -51,7 +54,7 @@ def ask(
         wait too long
     """
     for attempt in range(1, patience.attempts + 1):
-        last = attempt == patience.attempts
+        is_last = attempt == patience.attempts
         try:
             response = session.request(
                 "GET" if json is None else "POST",
@@ -62,27 +65,23 @@ def ask(
                 timeout=(patience.connect_timeout, patience.read_timeout),
             )
         except RequestException as error:
-            passing = isinstance(error, RequestConnectionError | Timeout) and not isinstance(
-                error, SSLError
-            )
-            if last or not passing:
+            # a certificate that is wrong stays wrong
+            is_passing = isinstance(error, RequestConnectionError | Timeout)
+            is_passing = is_passing and not isinstance(error, SSLError)
+            if is_last or not is_passing:
                 raise unreachable(what, url, reason_of(error)) from None
             _pause(patience.wait_before(attempt), f"{what}: no answer ({reason_of(error)})")
             continue
-        if (
-            response.status_code not in _BUSY
-            or last
-            or (response.status_code == 500 and attempt >= _ATTEMPTS_FOR_500)
-        ):
+        status = response.status_code
+        is_lost = status == 500 and attempt >= _ATTEMPTS_FOR_500
+        if status not in _BUSY or is_last or is_lost:
             return response
         wait = _asked_wait(response, patience.wait_before(attempt))
         response.close()
+        busy = f"{what}: the server is busy (status {status})"
         if wait > patience.longest_wait:
-            raise ContactIdError(
-                f"{what}: the server is busy (status {response.status_code}) and asks to wait {wait:.0f} s",
-                "Try later",
-            )
-        _pause(wait, f"{what}: the server is busy (status {response.status_code})")
+            raise ContactIdError(f"{busy} and asks to wait {wait:.0f} s", "Try later")
+        _pause(wait, busy)
     raise AssertionError("attempts must be positive")
 
 
@@ -111,15 +110,15 @@ def unreachable(what: str, url: str, reason: str) -> ContactIdError:
 def reason_of(error: BaseException) -> str:
     """The innermost reason of a network error, without the objects that libraries print."""
     inner: Any = error
-    for _ in range(8):
-        nested = getattr(inner, "reason", None)
-        if not isinstance(nested, BaseException):
-            nested = (
-                inner.args[0] if inner.args and isinstance(inner.args[0], BaseException) else None
-            )
-        if nested is None:
+    for _ in range(_DEEPEST):
+        # urllib3 has the cause in an attribute, requests as the first argument
+        causes = [getattr(inner, "reason", None), *inner.args[:1]]
+        nested = [cause for cause in causes if isinstance(cause, BaseException)]
+        if not nested:
             break
-        inner = nested
+        inner = nested[0]
     if "timed out" in str(inner).lower():
         return "timed out"
-    return str(inner).rsplit(">: ", 1)[-1].rsplit("): ", 1)[-1] or type(inner).__name__
+    # urllib3 begins with its object: "<HTTPSConnection(...)>: Failed to resolve"
+    text = str(inner).rpartition(">: ")[2].rpartition("): ")[2]
+    return text or type(inner).__name__

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from contactid.output.claims import ABSTRACT, NO_RESULT
-from contactid.output.grids import Heading, plain
+from contactid.output.claims import SENTENCE_MEANINGS
+from contactid.output.grids import plain
 from contactid.output.tables import read_csv
 from contactid.output.typesetting import MARKS, Cell, PrintedPart, printed_parts
-from contactid.output.verdicts import MEANINGS, NEEDS_ARCHIVE
+from contactid.output.verdicts import NEEDS_ARCHIVE
 from contactid.review.article import prose as writing
 from contactid.review.article.spans import Span, number, of_markup, of_text
 from contactid.review.report.collect import key_of, label_of, plain_caption
-from contactid.review.report.digest import differences, digest, section_words
+from contactid.review.report.digest import differences, digest
 from contactid.review.report.model import Claim
 from contactid.review.report.quotes import typeset
 
@@ -69,9 +69,11 @@ def shown(sources: Sources) -> dict[str, list[dict[str, Any]]]:
     grids = sources.about.get("grids", {})
     by_key: dict[str, list[dict[str, Any]]] = {}
     for row in sources.declared:
-        key, name = key_of(row["name"]), row["name"]
+        name = row["name"]
+        key = key_of(name)
         if row["kind"] == "figure":
             by_key.setdefault(key, []).append(_figure(sources, row))
+        # a table of ours without the paper's grid is in the report alone
         elif name in described and key in grids:
             by_key.setdefault(key, []).extend(_tables(sources, row, described[name]))
     return by_key
@@ -96,13 +98,14 @@ def _figure(sources: Sources, row: Mapping[str, Any]) -> dict[str, Any]:
 def _tables(
     sources: Sources, row: Mapping[str, Any], described: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    key, about = key_of(row["name"]), sources.about
-    layout, words = about["grids"][key], about.get("words", {})
+    key = key_of(row["name"])
+    layout = sources.about["grids"][key]
+    words = sources.about.get("words", {})
     own = sources.judged[sources.judged["artefact"] == key]
     table = read_csv(sources.folder / row["files"][0])
     parts = printed_parts(own, table, layout, words, described)
     label = sources.label(key)
-    return [_table(label, key, k, part) for k, part in enumerate(parts)]
+    return [_table(label, key, number, part) for number, part in enumerate(parts)]
 
 
 def _table(label: str, key: str, number: int, part: PrintedPart) -> dict[str, Any]:
@@ -123,22 +126,27 @@ def _table(label: str, key: str, number: int, part: PrintedPart) -> dict[str, An
         "label": title,
         "caption": of_text(caption),
         "corner": [of_text(text) for text in grid.corner],
-        "heads": [list(map(_heading, level)) for level in grid.heads],
+        "heads": [
+            [{"text": of_text(text), "span": span} for text, span in level] for level in grid.heads
+        ],
         "rows": rows,
         "marks": [[MARKS[verdict], verdict] for verdict in part.verdicts],
     }
 
 
-def _heading(heading: Heading) -> dict[str, Any]:
-    return {"text": of_text(heading.text), "span": heading.span}
-
-
 def _cell(cell: Cell) -> dict[str, str]:
     """A cell's printed numbers, ours, their marks, and how far ours may be off."""
-    bounds = (f"[{', '.join(ends)}]" if len(ends) > 1 else f"[± {ends[0]}]" for ends in cell.ends)
+    ours = " ± ".join(map(number, cell.ours))
+    # printed, and not computed
+    if cell.printed and not ours:
+        ours = "-"
+    bounds = []
+    for ends in cell.ends:
+        # an interval, or a standard error
+        bounds.append(f"[{', '.join(ends)}]" if len(ends) > 1 else f"[± {ends[0]}]")
     return {
         "printed": " ± ".join(map(number, cell.printed)),
-        "ours": " ± ".join(map(number, cell.ours)) or ("-" if cell.printed else ""),
+        "ours": ours,
         "marks": ",".join(MARKS[verdict] for verdict in cell.verdicts),
         "ends": " ".join(bounds),
     }
@@ -165,16 +173,6 @@ def _counted(datasets: re.Match[str]) -> str:
     return f"{len(_DATASET.findall(datasets[0]))} datasets"
 
 
-def numbered(claims: Iterable[Claim]) -> list[dict[str, Any]]:
-    """All sentences, in the paper's order, from 1."""
-    return [claim_of(claim, number) for number, claim in enumerate(claims, 1)]
-
-
-def abstract(claims: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Those of the abstract."""
-    return [claim for claim in claims if claim["section"] == section_words(ABSTRACT)]
-
-
 def by_section(claims: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
     """The sentences by the paper's sections, in its order."""
     sections: dict[str, list[Mapping[str, Any]]] = {}
@@ -183,42 +181,41 @@ def by_section(claims: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
     return [[section, sentences] for section, sentences in sections.items()]
 
 
-def datasets(sources: Sources) -> list[str]:
-    """The DOIs of the paper's recordings that this run hasn't read."""
-    return [f"https://doi.org/{doi}" for doi in digest(sources.checks).missing_datasets]
-
-
 def verdict_words() -> dict[str, dict[str, str]]:
     """Each verdict's words and meaning."""
-    meanings = {**MEANINGS, NO_RESULT: "about other work, or an opinion: nothing could be computed"}
-    return {
-        verdict: {"words": plain(verdict), "meaning": meaning}
-        for verdict, meaning in meanings.items()
-    }
+    words = {}
+    for verdict, meaning in SENTENCE_MEANINGS.items():
+        words[verdict] = {"words": plain(verdict), "meaning": meaning}
+    return words
 
 
 def against(sources: Sources) -> list[dict[str, Any]]:
     """What isn't as printed, and why: a line for each quantity of a table or figure."""
-    return [
-        {
-            "verdict": line["verdict"],
-            "label": sources.label(line["artefact"]),
-            "words": of_text(_both(line["rows"])),
-            "why": of_text(line["why"] or line["rows"][0].note),
-        }
-        for line in differences(sources.checks)
-    ]
+    lines = []
+    for line in differences(sources.checks):
+        rows = line["rows"]
+        lines.append(
+            {
+                "verdict": line["verdict"],
+                "label": sources.label(line["artefact"]),
+                "words": of_text(_both(rows)),
+                "why": of_text(line["why"] or rows[0].note),
+            }
+        )
+    return lines
 
 
 def _both(rows: Sequence[Any]) -> str:
     """What the first row asks, with both numbers, and how many more there are."""
     first = rows[0]
-    unit = "" if first.unit in ("1", "holds", "numbers") else f" {first.unit}"
+    parts = [first.words]
     # a statement, or a count of inputs, has no printed number
-    has_number = unit or first.unit == "1"
-    numbers = f"printed {first.printed}{unit}, ours {first.ours}{unit}" if has_number else ""
-    more = f"and {len(rows) - 1} more" if len(rows) > 1 else ""
-    return "; ".join(filter(None, (first.words, numbers, more)))
+    if first.unit not in ("holds", "numbers"):
+        unit = "" if first.unit == "1" else f" {first.unit}"
+        parts.append(f"printed {first.printed}{unit}, ours {first.ours}{unit}")
+    if len(rows) > 1:
+        parts.append(f"and {len(rows) - 1} more")
+    return "; ".join(filter(None, parts))
 
 
 def lacking(sources: Sources) -> list[dict[str, Any]]:
@@ -264,7 +261,7 @@ def text_blocks(
             body += [*of_text(text, links), " "]
             for name, _ in sentence.claims:
                 body += [chips[name], " "]
-        # without the last space
+        # without the last blank
         placed.append({"kind": block.kind, "body": body[:-1]})
     return placed
 

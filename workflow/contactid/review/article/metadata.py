@@ -15,6 +15,26 @@ import yaml
 from contactid.core.atomic import write_text
 from contactid.review.report.collect import plain_caption
 
+# the journal's form; what is empty here and isn't known is filled in by whoever submits it
+_RESCIENCE = """\
+title: ""
+authors: []
+affiliations: [{code: 1, name: "", address: ""}]
+keywords: reproduction, contact, impact, friction, identification, Python, Snakemake
+code: [{url: ""}, {doi: ""}, {swh: ""}]
+data: [{url: ""}, {doi: ""}]
+replication: []
+abstract: ""
+bibliography: ""
+type: Replication
+domain: Robotics
+language: Python
+review: [{url: ""}]
+contributors: []
+dates: [{received: ""}, {accepted: ""}, {published: ""}]
+article: [{number: ""}, {doi: ""}, {url: ""}]
+journal: [{name: ReScience C}, {issn: "2430-3658"}]
+"""
 _SPECIFICATION = "https://codecheck.org.uk/spec/config/2.0/"
 _FOR_THE_CHECKER = "# codechecker, report and certificate are added by the person who checks it\n"
 
@@ -26,36 +46,20 @@ def rescience(data: Mapping[str, Any]) -> dict[str, Any]:
     ----------
     data : the article's, as :mod:`contactid.review.article.write` sets it
     """
-    paper, empty = data["paper"], ""
-    authors = [
-        {"name": name, "orcid": empty, "email": empty, "affiliations": "1,*"}
-        for name in data["authors"]
-    ]
+    paper = data["paper"]
+    form: dict[str, Any] = yaml.safe_load(_RESCIENCE)
+    form["title"] = f"[Re] {paper['name']}"
+    for name in data["authors"]:
+        # the first affiliation, the corresponding author
+        author = {"name": name, "orcid": "", "email": "", "affiliations": "1,*"}
+        form["authors"].append(author)
+    if data["datasets"]:
+        form["data"] = [{"url": url} for url in data["datasets"]]
     cited = ", ".join(filter(None, (*paper["authors"], paper["name"], paper["year"])))
-    return {
-        "title": f"[Re] {paper['name']}",
-        "authors": authors,
-        "affiliations": [{"code": 1, "name": empty, "address": empty}],
-        "keywords": "reproduction, contact, impact, friction, identification, Python, Snakemake",
-        "code": [{"url": empty}, {"doi": empty}, {"swh": empty}],
-        "data": [{"url": url} for url in data["datasets"]] or [{"url": empty}, {"doi": empty}],
-        "replication": [
-            {"cite": cited},
-            {"bib": empty},
-            {"url": paper["url"]},
-            {"doi": paper["doi"]},
-        ],
-        "abstract": _results(data),
-        "bibliography": empty,
-        "type": "Replication",
-        "domain": "Robotics",
-        "language": "Python",
-        "review": [{"url": empty}],
-        "contributors": [],
-        "dates": [{"received": empty}, {"accepted": empty}, {"published": empty}],
-        "article": [{"number": empty}, {"doi": empty}, {"url": empty}],
-        "journal": [{"name": "ReScience C"}, {"issn": "2430-3658"}],
-    }
+    links = [{"url": paper["url"]}, {"doi": paper["doi"]}]
+    form["replication"] = [{"cite": cited}, {"bib": ""}, *links]
+    form["abstract"] = _results(data)
+    return form
 
 
 def codecheck(data: Mapping[str, Any], declared: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

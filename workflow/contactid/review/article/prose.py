@@ -34,6 +34,8 @@ from contactid.review.article.heading import read_parts
 #: What the summary says, in this order: ReScience's and the ML Reproducibility Challenge's points.
 SUMMARY = ("Scope", "Method", "Results", "What was easy", "What was hard", "Contact")
 _SUMMARY_TITLE = "Summary"
+# of blocks, by the mark that each begins with
+_KINDS = {"## ": "subheading", "# ": "heading", "* ": "item", "@show ": "show"}
 _REMEDY = "correct the sentence; a run with other settings can have another name (run: ...)"
 _NEED = re.compile(r"\s*\{(holds|claim) ([^{}]*)\}")
 _NEEDS = re.compile(rf"(?:{_NEED.pattern})+")
@@ -129,8 +131,8 @@ def read_prose(path: str | Path) -> Prose:
             raise ContactIdError(problem, "correct its line")
     values = {name: Value(*cell) for name, cell in cells.items()}
     # an empty line ends a block, and so does an item's mark
-    parts = map(str.strip, re.split(r"\n\s*\n|\n(?=\* )", text))
-    blocks = tuple(map(_block, filter(None, parts)))
+    parts = re.split(r"\n\s*\n|\n(?=\* )", text)
+    blocks = tuple(_block(part.strip()) for part in parts if part.strip())
     prose = Prose(str(path), heading["files"], values, blocks)
     used: set[str] = set()
     for sentence in _sentences_of(blocks):
@@ -154,12 +156,12 @@ def _sentences_of(blocks: Sequence[Block]) -> list[Sentence]:
 
 
 def _block(text: str) -> Block:
-    kinds = {"## ": "subheading", "# ": "heading", "* ": "item", "@show ": "show"}
-    mark = next((mark for mark in kinds if text.startswith(mark)), "")
-    body = " ".join(text.removeprefix(mark).split())
-    if kinds.get(mark) == "show":
-        return Block("show", tuple(map(Sentence, body.split())))
-    return Block(kinds.get(mark, "paragraph"), tuple(_sentences(body)))
+    mark = next((mark for mark in _KINDS if text.startswith(mark)), "")
+    words = text.removeprefix(mark).split()
+    kind = _KINDS.get(mark, "paragraph")
+    if kind == "show":
+        return Block(kind, tuple(map(Sentence, words)))
+    return Block(kind, tuple(_sentences(" ".join(words))))
 
 
 def _sentences(text: str) -> list[Sentence]:
@@ -167,6 +169,7 @@ def _sentences(text: str) -> list[Sentence]:
     texts: list[str] = []
     for piece in _END.split(text):
         needs = _NEEDS.match(piece)
+        # the split puts what stands behind an end before the next sentence
         if needs and texts:
             texts[-1] += needs[0]
             piece = piece[needs.end() :].strip()
@@ -222,12 +225,17 @@ def _require_sound(prose: Prose, sentence: Sentence) -> None:
 
 def _summary(blocks: Sequence[Block]) -> list[Block]:
     """The blocks below the heading of the summary."""
-    begins = [k for k, block in enumerate(blocks) if block.kind == "heading"]
-    starts = [k for k in begins if blocks[k].sentences[0].text == _SUMMARY_TITLE]
-    if not starts:
-        return []
-    end = next((k for k in begins if k > starts[0]), len(blocks))
-    return list(blocks[starts[0] + 1 : end])
+    below: list[Block] = []
+    in_summary = False
+    for block in blocks:
+        if block.kind == "heading":
+            # a second one of that name isn't looked for
+            if in_summary:
+                break
+            in_summary = block.sentences[0].text == _SUMMARY_TITLE
+        elif in_summary:
+            below.append(block)
+    return below
 
 
 def parted(prose: Prose) -> tuple[list[Block], list[Block]]:
@@ -300,10 +308,16 @@ def _problem_of(
 
 
 def _holds(expression: str, values: Mapping[str, float]) -> bool:
+    # pandas' expressions can call nothing, whatever a prose says
     answer: Any = pd.DataFrame([dict(values)]).eval(expression, engine="python")
     return bool(answer.iloc[0])
 
 
 def filled(prose: Prose, text: str, values: Mapping[str, float]) -> str:
     """A sentence with its values written."""
-    return _VALUE.sub(lambda name: prose.values[name[1]].written(values[name[1]]), text)
+
+    def written_value(match: re.Match[str]) -> str:
+        name = match[1]
+        return prose.values[name].written(values[name])
+
+    return _VALUE.sub(written_value, text)

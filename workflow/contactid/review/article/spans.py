@@ -9,6 +9,8 @@ from typing import Any
 
 from markupsafe import escape
 
+from contactid.review.report.quotes import EMPHASIS
+
 #: Plain text, or a kind with spans in it.
 Span = str | dict[str, Any]
 _KINDS = {"i": "emph", "em": "emph", "sub": "sub", "sup": "sup"}
@@ -16,7 +18,6 @@ _INDEXED = re.compile(r"\b([A-Za-zμη])_([A-Za-z0-9]+)")
 _EXPONENT = re.compile(r"(-?[\d.]+)e([+-]\d+)")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _CODE = re.compile(r"(`[^`]+`)")
-_EMPHASIS = re.compile(r"(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])")
 
 
 def number(text: str) -> str:
@@ -51,7 +52,7 @@ def of_text(text: str, links: Mapping[str, str] | None = None) -> list[Span]:
             spans.append({"kind": "code", "body": [part.strip("`")]})
         else:
             marked = _INDEXED.sub(r"<i>\1</i><sub>\2</sub>", str(escape(part)))
-            spans += of_markup(_EMPHASIS.sub(r"<em>\1</em>", marked))
+            spans += of_markup(EMPHASIS.sub(r"<em>\1</em>", marked))
     return _linked(spans, links) if links else spans
 
 
@@ -65,10 +66,13 @@ def _linked(spans: list[Span], links: Mapping[str, str]) -> list[Span]:
         if not isinstance(span, str):
             linked.append(span)
             continue
-        for k, part in enumerate(pattern.split(span)):
-            to = targets.get(part.lower(), "")
-            linked.append({"kind": "link", "to": to, "body": [part]} if k % 2 else part)
-    return [span for span in linked if span != ""]
+        # names at odd places, and what is between them
+        for place, part in enumerate(pattern.split(span)):
+            if place % 2:
+                linked.append({"kind": "link", "to": targets[part.lower()], "body": [part]})
+            elif part:
+                linked.append(part)
+    return linked
 
 
 def of_markup(markup: str) -> list[Span]:

@@ -12,6 +12,7 @@ import typst
 from contactid import __version__
 from contactid.core.atomic import replacing
 from contactid.core.errors import ContactIdError
+from contactid.output.claims import ABSTRACT
 from contactid.output.fits import read_json
 from contactid.output.recordings import run_had
 from contactid.output.typesetting import as_printed
@@ -19,7 +20,7 @@ from contactid.review.article import content
 from contactid.review.article.metadata import write_metadata
 from contactid.review.article.prose import Prose, parted, read_prose, read_values, require_true
 from contactid.review.crate import UNCITED, read_citation
-from contactid.review.report.digest import counts_of
+from contactid.review.report.digest import counts_of, digest, section_words
 from contactid.review.report.judged import read_judged
 
 _DATA, _STYLE = "article.json", "report.css"
@@ -75,11 +76,12 @@ def write_articles(
     folder = Path(checks).parent
     judged = read_judged(checks, claims, wording, published, ledgers, reasons)
     listed = read_json(artefacts)["studies"]
-    # a card is a picture too
+    # the others are a card's pictures
     dataset_cards = [read_json(card) for card in cards if card.endswith(".json")]
     cited = read_citation(citation[0]) if citation else UNCITED
     texts = _read_texts(prose, quoted)
-    for k, study in enumerate(studies):
+    outputs = zip(studies, pdf, html, metadata, codecheck, strict=True)
+    for study, pdf_file, html_file, metadata_file, codecheck_file in outputs:
         about = judged.wording.get(study, {})
         own_table = judged.table[judged.table["study"] == study]
         own_cards = [card for card in dataset_cards if card["study"] == study]
@@ -102,8 +104,8 @@ def write_articles(
             "paper": paper_of(study, about, cited),
             "had": run_had("This study", own_cards),
         }
-        typeset(data, folder, layout, style, pdf[k], html[k])
-        write_metadata(data, listed[study], metadata[k], codecheck[k])
+        typeset(data, folder, layout, style, pdf_file, html_file)
+        write_metadata(data, listed[study], metadata_file, codecheck_file)
 
 
 def _read_texts(
@@ -121,15 +123,16 @@ def _read_texts(
 
 def paper_of(study: str, about: Mapping[str, Any], cited: Mapping[str, Any]) -> dict[str, Any]:
     """A study's paper as CITATION.cff has it; where it isn't there, as the report calls it."""
-    of_study = (paper for paper in cited["papers"] if paper["study"] == study)
-    uncited = {
+    for paper in cited["papers"]:
+        if paper["study"] == study:
+            return dict(paper)
+    return {
         "name": about.get("paper", study),
         "authors": [],
         "year": "",
         "doi": "",
         "url": about.get("link", ""),
     }
-    return next(of_study, uncited)
 
 
 def article_of(
@@ -141,7 +144,11 @@ def article_of(
     ----------
     files : where the prose's csv files are, by their short names
     """
-    claims = content.numbered(sources.claims)
+    # in the paper's order
+    claims = [content.claim_of(claim, number) for number, claim in enumerate(sources.claims, 1)]
+    of_abstract = section_words(ABSTRACT)
+    # the paper's recordings that this run hasn't read
+    missing = digest(sources.checks).missing_datasets
     summary: list[dict[str, Any]] = []
     text: list[dict[str, Any]] = []
     if prose is not None:
@@ -151,7 +158,10 @@ def article_of(
             content.text_blocks(prose, blocks, values, claims, sources) for blocks in parted(prose)
         )
     shown = content.shown(sources)
-    placed = {name for block in text if block["kind"] == "show" for name in block["names"]}
+    placed: set[str] = set()
+    for block in text:
+        if block["kind"] == "show":
+            placed.update(block["names"])
     if prose is not None and (absent := sorted(placed - shown.keys())):
         raise ContactIdError(
             f"{prose.path}: @show {absent[0]} is neither a figure nor a table of the paper",
@@ -164,8 +174,8 @@ def article_of(
         "rest": [key for key in shown if key not in placed and key.startswith(content.PAPERS)],
         "claims": claims,
         "sections": content.by_section(claims),
-        "datasets": content.datasets(sources),
-        "abstract": content.abstract(claims),
+        "datasets": [f"https://doi.org/{doi}" for doi in missing],
+        "abstract": [claim for claim in claims if claim["section"] == of_abstract],
         "counts": list(counts_of(sources.claims).items()),
         "against": content.against(sources),
         "lacking": content.lacking(sources),
@@ -191,6 +201,7 @@ def typeset(
                 files[part["file"]] = (folder / part["file"]).read_bytes()
     pages: dict[Any, str] = {"pdf": pdf, "html": html}
     for format, page in pages.items():
+        # a standard of pdf alone
         standards = _ACCESSIBLE if format == "pdf" else []
         content_of_page = typst.compile(
             files,

@@ -12,25 +12,18 @@ from contactid.core.atomic import write_text
 from contactid.output.artefacts import Artefact, artefact_files
 
 ROOT = Path(__file__).resolve().parents[4]
+# of what an artefact declares, what the report and the articles read
+_LISTED = (
+    *("kind", "name", "place", "title", "caption", "data", "datasets"),
+    *("rule", "compute", "draw"),
+)
 
 
 def listed(study: str, artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
     """What the list says of a study's artefacts; ``files`` are relative to the run's folder."""
-    keys = (
-        "kind",
-        "name",
-        "place",
-        "title",
-        "caption",
-        "data",
-        "datasets",
-        "rule",
-        "compute",
-        "draw",
-    )
     rows = []
     for artefact in artefacts:
-        row = {key: getattr(artefact, key) for key in keys}
+        row = {name: getattr(artefact, name) for name in _LISTED}
         rows.append({**row, "files": artefact_files([artefact], study)})
     return rows
 

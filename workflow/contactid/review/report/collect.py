@@ -159,6 +159,7 @@ def artefacts_of(
     for check in checks:
         checks_by_key.setdefault(check.artefact, []).append(check)
     names = {key_of(name): name for name in (*tables, *figures)}
+    # printed numbers of which the run has neither table nor figure
     names |= {key: key for key in checks_by_key if key not in names}
     artefacts = []
     for key, name in names.items():
@@ -268,13 +269,19 @@ def _datasets(rows: Iterable[Mapping[str, Any]], checks: Iterable[Any]) -> tuple
     and name its datasets.
     """
     listed = [row["datasets"] for row in rows] or [check.datasets for check in checks]
-    return tuple(dict.fromkeys(name for names in listed for name in names))
+    # a dictionary without values: a set that keeps its order
+    datasets: dict[str, None] = {}
+    for names in listed:
+        datasets |= dict.fromkeys(names)
+    return tuple(datasets)
 
 
 def _source(data: Path) -> str:
     """What a figure's data say that they were made from."""
     first = pd.read_csv(data, nrows=1)
-    return str(first["source"].iloc[0]) if "source" in first and len(first) else ""
+    if "source" not in first or first.empty:
+        return ""
+    return str(first["source"].iloc[0])
 
 
 def key_of(name: str) -> str:
@@ -289,11 +296,13 @@ def label_of(key: str, numerals: str) -> str:
         if key == TEXT:
             return "Text"
         return "Beyond the paper" if key.startswith("ext_") else "Printed elsewhere"
-    kind, appendix, digits = match.groups()
+    prefix, appendix, digits = match.groups()
     number = str(int(digits))
-    if kind == "tab" and numerals == "roman" and not appendix:
+    # journals number tables so, and no figures
+    if prefix == "tab" and numerals == "roman" and not appendix:
         number = _ROMAN[int(digits) - 1]
-    return f"{'Table' if kind == 'tab' else 'Figure'} {appendix}{number}"
+    word = "Table" if prefix == "tab" else "Figure"
+    return f"{word} {appendix}{number}"
 
 
 def plain_caption(caption: str) -> str:
@@ -322,8 +331,11 @@ def title_of(key: str, rows: Sequence[Mapping[str, Any]], checks: Sequence[Any])
 
 
 def _place(artefact: Artefact) -> tuple[int, str]:
-    kinds = {"tab": 0, "tex": 1, "fig": 2, "ext": 3}
-    return kinds.get(artefact.key[:3], 4), artefact.key
+    """Tables, numbers in the text, figures, what is beyond the paper; then what others print."""
+    order = ("tab", "tex", "fig", "ext")
+    prefix = artefact.key[:3]
+    place = order.index(prefix) if prefix in order else len(order)
+    return place, artefact.key
 
 
 class _Settings:
@@ -350,42 +362,6 @@ class _Settings:
         return self._by_log[log]
 
 
-def making_of(
-    path: str, folder: Path, makers: Mapping[str, JobRecord], settings_of: _Settings
-) -> dict[str, Any] | None:
-    """How a file (relative to the run's folder) was made; None where there is no record of it.
-
-    Returns
-    -------
-    dict
-        ``rule``, ``seconds`` and ``log`` (relative to the run's folder) of the job that wrote it;
-        ``steps``: rules of all jobs behind it, its own first, with ``jobs``, ``seconds`` and
-        ``settings``; ``sources``: files that no job of the run made.
-    """
-    results = f"{folder.as_posix()}/"
-    jobs_behind = upstream(makers, results + path)
-    if not jobs_behind:
-        return None
-    jobs_by_rule: dict[str, list[JobRecord]] = {}
-    sources = set()
-    for job in jobs_behind:
-        jobs_by_rule.setdefault(job.rule, []).append(job)
-        sources |= {file for file in job.inputs if file not in makers}
-    steps = []
-    for rule, jobs in jobs_by_rule.items():
-        seconds = sum(job.seconds for job in jobs)
-        settings = settings_of.of(jobs)
-        steps.append({"rule": rule, "jobs": len(jobs), "seconds": seconds, "settings": settings})
-    own = jobs_behind[0]
-    return {
-        "rule": own.rule,
-        "seconds": own.seconds,
-        "log": own.log.removeprefix(results) if own.log else None,
-        "steps": steps,
-        "sources": sorted(sources),
-    }
-
-
 @dataclass(frozen=True)
 class _Run:
     """What all artefacts of a run share.
@@ -403,8 +379,37 @@ class _Run:
     _settings: _Settings = field(default_factory=_Settings)
 
     def making_of(self, path: str | None) -> dict[str, Any] | None:
-        """How a file of the run was made; None where it has none, or no record."""
-        return making_of(path, self.folder, self.makers, self._settings) if path else None
+        """How a file (relative to the run's folder) was made; None without one, or a record of it.
+
+        Returns
+        -------
+        dict
+            ``rule``, ``seconds`` and ``log`` (relative to the run's folder) of the job that wrote
+            it; ``steps``: rules of all jobs behind it, its own first, with ``jobs``, ``seconds``
+            and ``settings``; ``sources``: files that no job of the run made.
+        """
+        results = f"{self.folder.as_posix()}/"
+        jobs_behind = upstream(self.makers, f"{results}{path}")
+        if not jobs_behind:
+            return None
+        jobs_by_rule: dict[str, list[JobRecord]] = {}
+        sources = set()
+        for job in jobs_behind:
+            jobs_by_rule.setdefault(job.rule, []).append(job)
+            # the data, and files of the repository
+            sources |= {file for file in job.inputs if file not in self.makers}
+        steps = []
+        for rule, jobs in jobs_by_rule.items():
+            step = {"rule": rule, "jobs": len(jobs), "seconds": sum(job.seconds for job in jobs)}
+            steps.append({**step, "settings": self._settings.of(jobs)})
+        own = jobs_behind[0]
+        return {
+            "rule": own.rule,
+            "seconds": own.seconds,
+            "log": own.log.removeprefix(results) if own.log else None,
+            "steps": steps,
+            "sources": sorted(sources),
+        }
 
 
 def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, Any]]]:
@@ -419,11 +424,8 @@ def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, A
         memory_mb=("memory_mb", "max"),
     )
     rules = rules.reset_index().sort_values(["seconds", "rule"], ascending=[False, True])
-    jobs_with_logs = jobs.assign(
-        log=[
-            _log_of(results, rule, job) for rule, job in zip(jobs["rule"], jobs["job"], strict=True)
-        ]
-    )
+    names = zip(jobs["rule"], jobs["job"], strict=True)
+    jobs_with_logs = jobs.assign(log=[_log_of(results, rule, job) for rule, job in names])
     return rules.to_dict("records"), jobs_with_logs.to_dict("records")
 
 
@@ -440,10 +442,12 @@ def _as_printed(checks: Sequence[Any], printed: Iterable[Mapping[Any, Any]]) -> 
     by_number = {(check.quantity, check.condition): check for check in checks}
     numbers = []
     for row in printed:
-        check = by_number.pop((row["quantity"], row["condition"]), None)
+        number = (row["quantity"], row["condition"])
+        if number in by_number:
+            numbers.append(by_number.pop(number))
+            continue
         value, tolerance = float(row["value"]), float(row["tolerance"])
-        start = Input(row["quantity"], row["condition"], value, tolerance, row["unit"])
-        numbers.append(check or start)
+        numbers.append(Input(*number, value, tolerance, row["unit"]))
     # then the statements
     return [*numbers, *by_number.values()]
 

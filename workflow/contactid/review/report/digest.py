@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +110,7 @@ def check_rows(
     names : words for quantities and for what conditions say, by study (``studies.yaml``)
     """
     rows = table[list(COLUMNS)].copy()
+    # of texts, which are empty where a table has none
     for column in set(COLUMNS).difference(_NUMBERS):
         rows[column] = rows[column].astype(object).where(rows[column].notna(), "")
     deviation = rows["reproduced"] - rows["published"]
@@ -163,6 +166,7 @@ def without_unit(quantity: str) -> str:
     >>> [without_unit("impact_time_s"), without_unit("mass")]
     ['impact time', 'mass']
     """
+    # the longest: _mm_s, not _s
     unit = max((unit for unit in _UNITS if quantity.endswith(unit)), key=len, default="")
     return plain(quantity.removesuffix(unit))
 
@@ -189,7 +193,11 @@ def in_words(text: str, names: Mapping[str, str]) -> str:
     'μ of box_004_drops'
     """
     quantity = r"\b[a-z]+(?:_[a-z0-9]+)+\b"
-    return re.sub(quantity, lambda name: names.get(name[0], name[0]), text.replace("+-", "±"))
+
+    def words(name: re.Match[str]) -> str:
+        return names.get(name[0], name[0])
+
+    return re.sub(quantity, words, text.replace("+-", "±"))
 
 
 def _both(check: Any) -> dict[str, str]:
@@ -197,22 +205,21 @@ def _both(check: Any) -> dict[str, str]:
         return {"printed": f"{check.published:.0f}", "ours": f"{check.cases} as printed"}
     if check.unit != STATEMENT:
         return rounded_alike(check)
-    of_several = check.cases and not check.cases.endswith(" of 1")
-    cases = f", in {check.cases} cases" if of_several else ""
-    # there is no answer
-    if check.reproduced != check.reproduced:
+    if math.isnan(check.reproduced):
         return {"printed": "stated", "ours": "-"}
     answer = "so" if check.reproduced else "not so"
-    return {"printed": "stated", "ours": f"{answer}{cases}"}
+    if check.cases and not check.cases.endswith(" of 1"):
+        answer += f", in {check.cases} cases"
+    return {"printed": "stated", "ours": answer}
 
 
 def _tried(wrong_answers: str, rejects: str) -> tuple[tuple[str, str, bool], ...]:
     """Name, value and whether it was refused, of each wrong answer."""
     refused = rejects.split(";")
-    return tuple(
-        (name, f"{value:.6g}", name in refused)
-        for name, value in tried_answers(wrong_answers).items()
-    )
+    tried = []
+    for name, value in tried_answers(wrong_answers).items():
+        tried.append((name, f"{value:.6g}", name in refused))
+    return tuple(tried)
 
 
 def moved_thresholds(moved: str) -> str:
@@ -222,7 +229,8 @@ def moved_thresholds(moved: str) -> str:
     'margin times 0.8: so; margin times 1.2: not so'
     """
     parts = []
-    for name, _, answer in (part.rpartition("=") for part in moved.split(";") if part):
+    for part in filter(None, moved.split(";")):
+        name, _, answer = part.rpartition("=")
         threshold = plain(name.replace("*", " times "))
         parts.append(f"{threshold}: {'so' if answer == '1' else 'not so'}")
     return "; ".join(parts)
@@ -234,46 +242,46 @@ def digest(checks: Sequence[Any]) -> Digest:
     by_verdict: defaultdict[str, list[Any]] = defaultdict(list)
     for check in own:
         by_verdict[check.verdict].append(check)
-    sentences = [*_furthest_within(by_verdict[REPRODUCED]), *_furthest_off(by_verdict[DIFFERS])]
+    sentences = []
+    if furthest := _furthest(by_verdict[REPRODUCED]):
+        sentences.append(_how_close(furthest))
+    if furthest := _furthest(by_verdict[DIFFERS]):
+        sentences.append(_how_far(furthest))
     repeats = len(checks) - len(own)
     if repeats:
         rows = "row repeats" if repeats == 1 else "rows repeat"
         sentences.append(f"{repeats} more {rows} an experiment that is counted already.")
-    missing: Counter[tuple[str, str]] = Counter()
-    for kind in LACKS:
-        missing.update((kind, missing_of(check.note)) for check in by_verdict[kind])
-    # by the alphabet where as many rows lack it
-    most_frequent_first = sorted(missing.items(), key=lambda item: (-item[1], item[0]))
+    counts: Counter[tuple[str, str]] = Counter()
+    for verdict in LACKS:
+        counts.update((verdict, missing_of(check.note)) for check in by_verdict[verdict])
+    missing = [(verdict, words, count) for (verdict, words), count in sorted(counts.items())]
+    # by the alphabet where as many rows lack it: the sort is stable
+    missing.sort(key=itemgetter(2), reverse=True)
     return Digest(
         counts={verdict: len(by_verdict[verdict]) for verdict in VERDICTS},
         sentences=tuple(sentences),
-        missing=tuple((kind, words, count) for (kind, words), count in most_frequent_first),
-        missing_datasets=tuple(missing_datasets(words for _, words in missing)),
+        missing=tuple(missing),
+        missing_datasets=tuple(missing_datasets(words for _, words in counts)),
     )
 
 
-def _furthest_within(checks: Sequence[Any]) -> list[str]:
-    """Of reproduced numbers, which statements aren't, the one with most tolerances' deviation."""
+def _furthest(checks: Sequence[Any]) -> Any:
+    """The number with the largest deviation in tolerances; None of statements alone."""
     numbers = [check for check in checks if check.unit != STATEMENT]
-    if not numbers:
-        return []
-    worst = max(numbers, key=lambda check: check.in_tolerances)
-    if worst.in_tolerances == 0.0:
-        return ["What is reproduced is exactly the printed number."]
-    return [
-        f"Of the reproduced numbers the furthest off is {worst.words}: by {worst.in_tolerances:.2g} tolerances."
-    ]
+    return max(numbers, key=lambda check: check.in_tolerances, default=None)
 
 
-def _furthest_off(checks: Sequence[Any]) -> list[str]:
-    """Of numbers that differ, the one with the largest deviation in tolerances."""
-    numbers = [check for check in checks if check.unit != STATEMENT]
-    if not numbers:
-        return []
-    worst = max(numbers, key=lambda check: check.in_tolerances)
-    unit = "" if worst.unit == "1" else f" {worst.unit}"
-    values = f"{worst.ours}{unit} against {worst.printed}{unit} in print"
-    return [f"Of those that differ the furthest off is {worst.words}: {values}."]
+def _how_close(reproduced: Any) -> str:
+    if reproduced.in_tolerances == 0.0:
+        return "What is reproduced is exactly the printed number."
+    distance = f"by {reproduced.in_tolerances:.2g} tolerances"
+    return f"Of the reproduced numbers the furthest off is {reproduced.words}: {distance}."
+
+
+def _how_far(differing: Any) -> str:
+    unit = "" if differing.unit == "1" else f" {differing.unit}"
+    values = f"{differing.ours}{unit} against {differing.printed}{unit} in print"
+    return f"Of those that differ the furthest off is {differing.words}: {values}."
 
 
 def differences(checks: Sequence[Any]) -> list[dict[str, Any]]:
@@ -297,18 +305,16 @@ def spoken(condition: str, names: Mapping[str, str] | None = None) -> str:
     'throw, throw 1, simulator MATLAB'
     """
     names = names or {}
-    parts = (part.partition("=") for part in condition.split(";") if part)
     # "throw" may be a key and a value: only a key's words have a place for a value
     values = {name: words for name, words in names.items() if "{}" not in words}
-    spoken_parts = []
-    for key, _, value in parts:
-        key_words, value_words = names.get(key, plain(key)), values.get(value, plain(value))
-        spoken_parts.append(_placed(key_words, value_words).strip())
-    return ", ".join(spoken_parts)
-
-
-def _placed(key: str, value: str) -> str:
-    return key.replace("{}", value) if "{}" in key else f"{key} {value}"
+    parts = []
+    for part in filter(None, condition.split(";")):
+        key, _, value = part.partition("=")
+        words = names.get(key, plain(key))
+        if "{}" not in words:
+            words += " {}"
+        parts.append(words.replace("{}", values.get(value, plain(value))).strip())
+    return ", ".join(parts)
 
 
 def claim_rows(
@@ -361,10 +367,11 @@ def _cut(evidence: str, verdict: str) -> tuple[str, str]:
         cases = first
         first, _, rest = rest.partition("; ")
     if verdict in (NEEDS_ARCHIVE, NEVER_PUBLISHED):
-        first = first if first.startswith("needs ") else f"needs {first}"
-        cases = f"on what this run has: {cases}" if cases else ""
+        if not first.startswith("needs "):
+            first = f"needs {first}"
         # it isn't what the verdict rests on
-        rest = "; ".join(filter(None, (cases, rest)))
+        if cases:
+            rest = "; ".join(filter(None, (f"on what this run has: {cases}", rest)))
     elif cases:
         first = f"{cases}: {first}"
     if len(first) > _LINE:
@@ -398,9 +405,8 @@ def abstract_of(claims: Iterable[Claim]) -> list[Claim]:
 
 def what_holds(claims: Iterable[Claim]) -> str:
     """What comes of an abstract, in a sentence; empty where none of its sentences can be checked."""
-    checkable = Counter(
-        claim.verdict for claim in abstract_of(claims) if claim.verdict != NO_RESULT
-    )
+    checkable = Counter(claim.verdict for claim in abstract_of(claims))
+    del checkable[NO_RESULT]
     if not checkable:
         return ""
     total = checkable.total()

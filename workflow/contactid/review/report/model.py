@@ -86,8 +86,8 @@ class Artefact:
     table_path : the table's, or that of the study's checks where there is neither table nor figure
     figure_path, data_path : the drawing and its data; all paths are relative to the run's folder
     figure_source : what the figure says it was made from
-    table_making, data_making, figure_making : as :func:`contactid.review.report.collect.making_of`
-        has it
+    table_making, data_making, figure_making : as ``making_of`` of
+        :mod:`contactid.review.report.collect` has it
     datasets : the names of those that it and its numbers were made from
     functions : those that compute and draw it: what they do, and
         :func:`contactid.review.report.artefacts.text_of`

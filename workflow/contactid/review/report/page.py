@@ -21,12 +21,12 @@ import yaml
 from markupsafe import Markup, escape
 
 from contactid.core.atomic import write_text
-from contactid.output.claims import NO_RESULT
+from contactid.output.claims import SENTENCE_MEANINGS
 from contactid.output.comparison import datasets_of
 from contactid.output.fits import read_json
 from contactid.output.grids import Grid, plain
 from contactid.output.recordings import made_from, run_had
-from contactid.output.verdicts import BASES, LACKS, MEANINGS, ORIGINS, VERDICTS
+from contactid.output.verdicts import BASES, LACKS, ORIGINS, VERDICTS
 from contactid.review.one_run import ONCE, is_time, shows_times
 from contactid.review.report import plots
 from contactid.review.report.collect import collect
@@ -45,7 +45,6 @@ from contactid.review.report.quotes import typeset
 LARGEST_SVG = 1_500_000
 # of a table that the page shows; its file has all
 MOST_ROWS = 1000
-_OF_OTHERS = "about other work, or an opinion: nothing could be computed"
 # "eq. 5", "Eqs. (23)", "equation 22", and those that follow one: "eqs. 15, 16 and 18"
 _EQUATIONS = re.compile(
     r"\b(?:eqs?\b\.?|equations?\b)((?:(?:\s|,|and|to|-)*\(?\d+\)?)+)", re.IGNORECASE
@@ -80,15 +79,16 @@ class Pack:
         if name in self.pictures:
             return self.pictures[name]
         png = svg.with_suffix(".png")
-        raw, once = svg.read_bytes(), shows_times(svg.with_suffix(".csv"))
-        if len(raw) > LARGEST_SVG and png.exists():
-            content, kind = png.read_bytes(), "image/png"
-        else:
-            content, kind = raw, "image/svg+xml"
+        drawing = svg.read_bytes()
+        content, media_type = drawing, "image/svg+xml"
+        if len(drawing) > LARGEST_SVG and png.exists():
+            content, media_type = png.read_bytes(), "image/png"
+        # times are others in every run, and so is their drawing
+        once = shows_times(svg.with_suffix(".csv"))
         self.pictures[name] = {
             "part": self.add(name, content, once),
-            "type": kind,
-            "ratio": ratio_of(raw),
+            "type": media_type,
+            "ratio": ratio_of(drawing),
         }
         return self.pictures[name]
 
@@ -98,9 +98,10 @@ def ratio_of(svg: bytes) -> str:
     # it stands in the first element, and a drawing may have megabytes
     head = svg[:4000].decode("utf-8", errors="replace")
     box = head.partition('viewBox="')[2].partition('"')[0].split()
-    if len(box) == 4 and float(box[3]) > 0:
+    if len(box) == 4:
         width, height = float(box[2]), float(box[3])
-        return f"{width:.0f} / {height:.0f}"
+        if height > 0:
+            return f"{width:.0f} / {height:.0f}"
     return "3 / 2"
 
 
@@ -175,6 +176,9 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         "quote": typeset,
     }
     pack = Pack()
+    checks_of: dict[str, list[Any]] = {}
+    for check in report.checks:
+        checks_of.setdefault(check.study, []).append(check)
     cards = [card["content"] for card in report.cards]
     cards_by_name = {card["name"]: card for card in cards}
     playback = playback_section(report.playback, environment, texts)
@@ -183,7 +187,7 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
     text = environment.get_template("report.html.j2").render(
         report=report,
         verdicts=VERDICTS,
-        meanings={**MEANINGS, NO_RESULT: _OF_OTHERS},
+        meanings=SENTENCE_MEANINGS,
         bases=BASES,
         origins=ORIGINS,
         lacks=LACKS,
@@ -212,16 +216,14 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         packed_function=pack.add_function,
         deviations={
             study.name: plots.plot_deviations(
-                _checks(report, study.name),
+                checks_of[study.name],
                 {artefact.key: artefact.label for artefact in study.artefacts},
             )
             for study in report.studies
         },
         runtimes=plots.plot_runtimes(report.rules),
         provenance_rows=provenance_rows,
-        differences={
-            study.name: differences(_checks(report, study.name)) for study in report.studies
-        },
+        differences={study: differences(checks) for study, checks in checks_of.items()},
         packed_rows=lambda name, row: pack.add(name, _rows(report, row)),
     )
     pack.add("bokeh", plots.script())
@@ -266,10 +268,11 @@ def as_yaml(value: Any) -> str:
 def _table(table: pd.DataFrame) -> dict[str, Any]:
     rows = []
     for row in table.head(MOST_ROWS).to_dict("records"):
-        cells = {str(column): cell(value) for column, value in row.items()}
-        rows.append(
-            [once_only(text) if is_time(name, row) else text for name, text in cells.items()]
-        )
+        cells = []
+        for column, value in row.items():
+            text = cell(value)
+            cells.append(once_only(text) if is_time(str(column), row) else text)
+        rows.append(cells)
     return {
         "columns": [str(column) for column in table.columns],
         "rows": rows,
@@ -279,23 +282,23 @@ def _table(table: pd.DataFrame) -> dict[str, Any]:
 
 def _rows(report: Report, row: Callable[..., str]) -> str:
     """All rows as JSON: number, address, verdict, basis, words, numbers, place, and all of it."""
-    shown_rows = [
-        [
-            check.number,
-            artefact.id,
-            check.verdict,
-            check.basis,
-            check.words,
-            check.printed,
-            check.ours,
-            check.where,
-            row(check, artefact),
-        ]
-        for study in report.studies
-        for artefact in study.artefacts
-        for check in artefact.checks
-    ]
-    return json.dumps(shown_rows, ensure_ascii=False)
+    rows = []
+    for study in report.studies:
+        for artefact in study.artefacts:
+            for check in artefact.checks:
+                cells = [
+                    check.number,
+                    artefact.id,
+                    check.verdict,
+                    check.basis,
+                    check.words,
+                    check.printed,
+                    check.ours,
+                    check.where,
+                    row(check, artefact),
+                ]
+                rows.append(cells)
+    return json.dumps(rows, ensure_ascii=False)
 
 
 def by_section(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
@@ -310,15 +313,21 @@ def alike(names: Sequence[str], cards: Mapping[str, Mapping[str, Any]]) -> str:
     """What all of several datasets are, where it is the same; else empty, as of the papers' own."""
     # a part of a dataset has no card of its own
     own_cards = [cards.get(name.split(":")[0], {}) for name in names]
-    kinds = {card["told"] if card and not card["of_the_paper"] else "" for card in own_cards}
-    return kinds.pop() if len(names) > 1 and len(kinds) == 1 else ""
+    origins = set()
+    for card in own_cards:
+        of_others = card and not card["of_the_paper"]
+        origins.add(card["told"] if of_others else "")
+    # of one alone the page says it beside its name
+    return origins.pop() if len(names) > 1 and len(origins) == 1 else ""
 
 
 def verdicts_in(grid: Grid) -> list[str]:
     """The verdicts that a grid's cells have."""
-    numbers = [number for _, cells in grid.rows for cell in cells for number in cell]
-    # a number that the run starts from has none
-    present = {getattr(number, "verdict", "") for number in numbers}
+    present = set()
+    for _, cells in grid.rows:
+        for numbers in cells:
+            # a number that the run starts from has none
+            present |= {getattr(number, "verdict", "") for number in numbers}
     return [verdict for verdict in VERDICTS if verdict in present]
 
 
@@ -345,10 +354,6 @@ def equations_of(artefact: Artefact) -> list[str]:
     texts = "\n".join(function["source"] for function in artefact.functions)
     references = " ".join(_EQUATIONS.findall(texts))
     return sorted(set(re.findall(r"\d+", references)), key=int)
-
-
-def _checks(report: Report, study: str) -> list[Any]:
-    return [check for check in report.checks if check.study == study]
 
 
 def _embedded(text: str) -> Markup:

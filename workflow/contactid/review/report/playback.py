@@ -30,9 +30,8 @@ def playback_section(
     environment : the templates
     texts : they and their scripts and style by the files' names
     """
-    boxes, throws = (
-        read_json(data[kind])["tosses"] if kind in data else [] for kind in ("box", "planar")
-    )
+    boxes = read_json(data["box"])["tosses"] if "box" in data else []
+    throws = read_json(data["planar"])["tosses"] if "planar" in data else []
     named = {
         "box": [_named_toss(toss) for toss in boxes],
         "planar": [_named_throw(throw) for throw in throws],
@@ -40,10 +39,11 @@ def playback_section(
     if not any(named.values()):
         return None
     # the median tells most of a prediction, the best sampled throw most of an identification
+    ranks = [toss["rank"] for toss in boxes]
     n_frames = [len(throw["frame_ms"]) for throw in throws]
     first = {
-        "box": next((k for k, toss in enumerate(boxes) if toss["rank"] == "median"), 0),
-        "planar": max(range(len(throws)), key=n_frames.__getitem__, default=0),
+        "box": ranks.index("median") if "median" in ranks else 0,
+        "planar": n_frames.index(max(n_frames)) if n_frames else 0,
     }
     # a "<" inside a script could end it
     played = {

@@ -39,8 +39,11 @@ _LOOKS = {
     PRINT_INCONSISTENT: (style.RELEASE, "square_x"),
     UNINFORMATIVE: (style.SIMULATED, "plus"),
 }
+# tolerances: what is nearer is as good as exact, what is further is another quantity
 _LEAST, _MOST = 1e-2, 1e4
-_ROW = 17  # px
+# px
+_ROW = 17
+# the others take less than all of these together
 _MOST_RULES = 25
 _STUDIES = {
     "tossing": style.LINE,
@@ -61,9 +64,8 @@ class Plot:
 def script() -> str:
     """BokehJS, without anything that would be loaded from elsewhere."""
     raw = Resources(mode="inline", components=["bokeh"]).js_raw
-    return "\n".join(
-        part for part in raw if not part.startswith("Bokeh.set_log_level")
-    )  # it would talk on the console
+    # it would talk on the console
+    return "\n".join(part for part in raw if not part.startswith("Bokeh.set_log_level"))
 
 
 def plot_deviations(checks: Sequence[Any], labels: Mapping[str, str]) -> Plot | None:
@@ -173,9 +175,9 @@ def _json(plot: Any) -> Plot:
     """The plot's JSON with its models numbered from 1, as Bokeh counts them over the whole process."""
     text = json.dumps(json_item(plot), allow_nan=False)
     numbers: dict[str, int] = {}
-    text = re.sub(
-        r'"p(\d{4,})"',
-        lambda match: f'"m{numbers.setdefault(match.group(1), len(numbers) + 1)}"',
-        text,
-    )
-    return Plot(text, plot.height)
+
+    def numbered(model: re.Match[str]) -> str:
+        number = numbers.setdefault(model[1], len(numbers) + 1)
+        return f'"m{number}"'
+
+    return Plot(re.sub(r'"p(\d{4,})"', numbered, text), plot.height)

@@ -27,6 +27,7 @@ _METHOD = ("method", "reformulation", "solver")
 _STATUS = ("status", "message", "reason")
 _PLAUSIBLE = ("plausible", "physically_consistent")
 _RESIDUAL = ("complementarity", "residual_rms", "residual_mm")
+# solves of a study on the page, the failed ones first: its files have all
 MOST_LISTED = 400
 COLUMNS = ("group", "case", "method", "status", "iterations", "residual", "seconds", "standing")
 
@@ -70,10 +71,12 @@ def _of_fits(folder: Path) -> Iterator[dict[str, Any]]:
     for file in sorted(folder.glob(_FITS)):
         try:
             fit = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError:  # a table of samples or a cut-off file is no fit
+        # a table of samples or a cut-off file is no fit
+        except ValueError:
             continue
         if not isinstance(fit, dict) or "converged" not in fit:
             continue
+        # studies say differently of what data a fit is
         data = fit.get("data")
         dataset = data.get("dataset", "") if isinstance(data, dict) else str(data or "")
         names_dataset = not dataset or file.stem.startswith(dataset)
@@ -110,14 +113,14 @@ def _of_tables(folder: Path) -> Iterator[dict[str, Any]]:
 
 def _of_row(group: str, file: Path, row: dict[str, Any]) -> dict[str, Any]:
     filled = {name: value for name, value in row.items() if value != "" and not pd.isna(value)}
-    case = ", ".join(f"{name} {_short(filled[name])}" for name in _CASE if name in filled)
-    method = ", ".join(str(filled[name]) for name in _METHOD if name in filled)
+    cases = [f"{name} {_short(filled[name])}" for name in _CASE if name in filled]
+    methods = [str(filled[name]) for name in _METHOD if name in filled]
     # of fits.rest.csv or rest_fits.csv, the file's first word
     first_word = file.stem.split(".")[0].split("_")[0]
     return {
         "group": group,
-        "case": case or file.stem,
-        "method": method or first_word,
+        "case": ", ".join(cases) or file.stem,
+        "method": ", ".join(methods) or first_word,
         "status": str(_first(filled, _STATUS, "")),
         "iterations": _number(row.get("iterations")),
         "residual": _number(_first(row, _RESIDUAL, None)),
