@@ -204,12 +204,10 @@ def _with_regions(
     )
 
 
-def simulator_body(
-    name: str, body: BodyProperties, contact: Mapping[str, Any] | pd.Series
-) -> IdentifiedBody:
+def simulator_body(body: BodyProperties, contact: Mapping[str, Any]) -> IdentifiedBody:
     """A box for other simulators; ``contact`` has friction and restitution."""
     return IdentifiedBody(
-        name=name,
+        name="box",
         mass=body.mass,
         center_of_mass=body.center_of_mass,
         inertia=body.inertia,
@@ -252,7 +250,7 @@ def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: st
         warnings=tuple(f"{warning}." for warning in warnings),
         notes=(used, f"Law of impact: {law}.", *regions.notes()),
         record={"stated": values, "law": law, "tosses": len(predicted), "warnings": warnings},
-        body=simulator_body("box", body, values),
+        body=simulator_body(body, values),
     )
 
 
