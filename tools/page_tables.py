@@ -36,7 +36,7 @@ from contactid.output.verdicts import (
     UNINFORMATIVE,
     VERDICTS,
 )
-from contactid.tossing.artefacts.stored import benchmark_table, learning_table
+from contactid.tossing.artefacts.stored import benchmark_table, learning_figure
 
 ACCEPTED = "workflow/resources/verdicts/default.csv"
 STORED = "workflow/resources/stored"
@@ -93,7 +93,7 @@ def all_tables(root: Path) -> dict[str, str]:
         "table_of_own_real_throws": own_real_throws(pd.read_csv(root / OWN_REAL_THROWS)),
         "table_of_own_conventions": own_conventions(pd.read_csv(root / OWN_CONVENTIONS)),
         "table_of_benchmark": benchmark(benchmark_table(stored(root, "tossing_benchmark"))),
-        "table_of_few_tosses": few_tosses(learning_table(stored(root, "tossing_splits"))),
+        "table_of_few_tosses": few_tosses(learning_figure(stored(root, "tossing_splits")).table),
         "table_of_own_boxes": own_boxes(pd.read_csv(root / OWN_BOXES)),
         "table_of_own_regions": own_regions(pd.read_csv(root / OWN_REGIONS)),
     }

@@ -122,9 +122,7 @@ def test_both_ways_and_laws_are_identified_and_only_the_truths_own_is_exact(prep
     table = read_csv(scored).set_index(["law", "parameters"])
     assert len(table) == 4 and (table["friction_mu_true"] == 0.4).all(), "table II, trajectories"
     error = (table["friction_mu"] - table["friction_mu_true"]).abs()
-    assert error["incremental", "trajectory"] < 0.01
-    # of eight impacts hardly any slides, and resampled ones often have none that does
-    assert error["incremental", "velocity"] < 0.02
+    assert (error["incremental"] < 0.01).all()
     assert table["loss"]["newton", "velocity"] > 3.0 * table["loss"]["incremental", "velocity"]
     shown = other_truth_table(scored)
     assert len(shown) == 4 and shown["seeds"].tolist() == [1] * 4

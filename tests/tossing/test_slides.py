@@ -50,6 +50,8 @@ def test_another_friction_is_doubted_with_the_one_that_slides_ask_for(problem, s
     assert said.refutes and said.interval[0] < said.value < said.interval[1]
     assert said.value == pytest.approx(TRUTH.friction_mu, rel=0.1)
     assert f"a friction of {said.value:.2f}" in said.doubt
+    beyond = said.value / (share * TRUTH.friction_mu)
+    assert np.prod(said.interval) == pytest.approx(beyond * said.value**2)
 
 
 def test_few_slides_doubt_nothing(problem):

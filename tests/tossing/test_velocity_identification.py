@@ -230,11 +230,11 @@ def test_a_perfect_measurement_gives_its_own_parameters_back():
     ]
     swept = sweep_velocities(BODY, perfect, COARSE, OPTIONS)
     fit = identified(BODY, perfect, swept, refine=True, samples=50)
-    # the truth lies between points of the finest grid, whose steps are .005
-    assert parameters(fit) == pytest.approx((0.237, 0.418), abs=2.5e-3)
+    # which lie between points of the finest grid
+    assert parameters(fit) == pytest.approx((0.237, 0.418), abs=2e-4)
     for value, (low, high) in zip((0.237, 0.418), fit["intervals"].values(), strict=True):
         assert low <= value <= high
-    assert fit["objective"] < 5e-3 * fit["no_impact"]
+    assert fit["objective"] < 5e-4 * fit["no_impact"]
 
 
 def test_the_loss_weighs_turning_by_a_tenth_of_a_metre():
@@ -267,7 +267,7 @@ def test_without_a_surface_the_body_falls_on():
 def test_the_truth_is_identified(problems, fits):
     for name, fit in fits.items():
         truth = problems[name].truth
-        assert fit["converged"]
+        assert fit["converged"] and fit["objective"] < 0.02 * fit["no_impact"]
         assert parameters(fit) == pytest.approx(
             (truth.friction_mu, truth.restitution_e_n), abs=0.02
         )
@@ -283,11 +283,6 @@ def test_the_intervals_contain_the_truth(problems, fits):
         ):
             assert low - slack <= value <= high + slack
             assert 0.0 < high - low < 0.05
-
-
-def test_a_fit_explains_impacts_far_better_than_no_impact(fits):
-    for fit in fits.values():
-        assert fit["objective"] < 0.02 * fit["no_impact"]
 
 
 def test_without_refinement_the_best_point_of_the_grid_is_taken(problems):
@@ -330,7 +325,6 @@ def test_the_table_of_losses_averages_to_the_fit(problems, fits):
     assert table["loss"].mean() == pytest.approx(fit["objective"], rel=1e-12)
     assert table["loss_without_contact"].mean() == pytest.approx(fit["no_impact"], rel=1e-12)
     assert table["vertex"].tolist() == [window.impact.vertex + 1 for window in problem.windows]
-    assert (table["split"] == "identification").all()
 
 
 def grid_of(loss_of, windows):
@@ -341,6 +335,15 @@ def grid_of(loss_of, windows):
         {"loss": (("impact", "friction_mu", "restitution_e_n"), loss)},
         coords={"friction_mu": COARSE.friction_mu, "restitution_e_n": COARSE.restitution_e_n},
     )
+
+
+@pytest.mark.parametrize("mu, converged", [(0.4, True), (0.0, True), (1.0, False), (3.0, False)])
+def test_an_optimum_at_the_end_of_the_grid_is_no_answer(mu, converged):
+    windows = made_windows(n=2)
+    swept = grid_of(lambda x, e_n: 1.0 + (x - mu) ** 2 + (e_n - 0.3) ** 2, windows)
+    fit = identified(BODY, windows, swept, refine=False, samples=10)
+    said = fit["converged"], fit["residuals"]["resampled_at_end"]
+    assert said == (converged, not converged)
 
 
 @pytest.mark.parametrize("flat_from, expected", [(0.4, 0.4), (0.0, 0.0), (1.0, None), (2.0, None)])
@@ -354,10 +357,7 @@ def test_friction_is_flat_from_where_the_loss_stays(flat_from, expected):
     assert fit["data"]["n_impacts"] == 2 and fit["data"]["n_tosses"] == 1
 
 
-def test_intervals_come_from_resampled_tosses_and_their_seed(problems):
-    problem = problems["box006"]
-    one, other = problem.identify(refine=False), problem.identify(refine=False)
-    assert one["intervals"]["friction_mu"] == other["intervals"]["friction_mu"]
+def test_intervals_come_from_resampled_tosses():
     # two impacts of one toss that want different friction: the toss is drawn as a whole, so nothing
     # varies
     windows = made_windows(n=2)

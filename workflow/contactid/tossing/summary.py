@@ -12,8 +12,6 @@ from contactid.output.summary import text_table
 from contactid.output.tables import read_csv
 from contactid.tossing.configuration import SIMULATOR
 
-_SURE = 5.0  # standard errors
-
 
 def summarise(tables: Sequence[str], names: Sequence[str], summary: str) -> None:
     """Write the section of the summary from files of tables and their names."""
@@ -21,20 +19,10 @@ def summarise(tables: Sequence[str], names: Sequence[str], summary: str) -> None
 
 
 def section(more: Mapping[str, pd.DataFrame]) -> str:
-    """Markdown: tosses used, parameters and test errors per scheme, what the calibration says; from
-    tables by name.
-    """
+    """Markdown: tosses used, parameters and test errors per scheme, from tables by name."""
     identification = more["ext_identification"]
-    calibration = more["ext_calibration"]
-    tosses = more["tosses"]
-    identification = identification[identification["simulator"] == SIMULATOR]
-    parts = [
-        "## tossing",
-        _used(tosses),
-        _errors(identification),
-        *_body(calibration),
-    ]
-    return "\n\n".join(parts) + "\n"
+    ours = identification[identification["simulator"] == SIMULATOR]
+    return "\n\n".join(["## tossing", _used(more["tosses"]), _errors(ours)]) + "\n"
 
 
 def _used(tosses: pd.DataFrame) -> str:
@@ -70,39 +58,3 @@ def _errors(identification: pd.DataFrame) -> str:
         ).to_dict("records")
     ]
     return "Errors on the test tosses:\n\n" + text_table([*titles.values()], rows)
-
-
-def _body(calibration: pd.DataFrame) -> list[str]:
-    """For every calibrated object, whether it is the body it is taken for."""
-    return [
-        "\n".join(_calibrated(str(rows["object"].iloc[0]), rows.set_index("quantity")))
-        for _, rows in calibration.groupby("dataset", sort=False)
-    ]
-
-
-def _calibrated(name: str, rows: pd.DataFrame) -> list[str]:
-    """What one object's calibration says, by its rows of ``ext_calibration``."""
-    offsets = [f"center_of_mass_{axis}" for axis in "xyz"]
-    moments = [f"inertia_{axis}" for axis in ("xx", "yy", "zz")]
-    differences = rows["difference_in_standard_errors"].abs()
-
-    def values(quantities: Sequence[str], digits: int) -> str:
-        both = rows.loc[[*quantities], ["calibrated", "standard_error"]]
-        return ", ".join(
-            f"{value:.{digits}f} +- {error:.{digits}f}" for _, value, error in both.itertuples()
-        )
-
-    verdict = f"{name} is the body it is taken for, within {_SURE:g} standard errors:"
-    if (differences[[*moments, *offsets]] > _SURE).any():
-        verdict = f"{name} is not the homogeneous body it is taken for:"
-    nominal = ", ".join(f"{moment:.0f}" for moment in rows.loc[moments, "nominal"])
-    gravity = abs(rows["calibrated"]["gravity_z"])
-    in_flight, at_rest = (values([f"scale_from_{of}"], 4) for of in ("free_flight", "rest_height"))
-    gap = differences["scale_by_flight_less_rest"]
-    return [
-        verdict,
-        f"* centre of mass off the geometric centre by {values(offsets, 2)} mm (x, y, z)",
-        f"* moments of inertia {values(moments, 0)} kg mm2 instead of {nominal}",
-        f"* it falls with {gravity:.3f} m/s2 in the data's lengths; true ones are these times "
-        f"{in_flight} (the height at rest says {at_rest}, {gap:.1f} joint errors apart)",
-    ]

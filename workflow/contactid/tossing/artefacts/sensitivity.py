@@ -124,8 +124,9 @@ def variation_outlines(
                 of_toss[[f"{kind}_{name}" for name in POSE]].to_numpy()
                 for kind in ("simulated", "measured")
             )
-            # a median pose that was really simulated
-            middle = _medoid(poses[:, :2])
+            # a median pose that was really simulated: the nearest to all others
+            apart = rest_position_error(poses[:, None, :2], poses[None, :, :2])
+            middle = int(apart.sum(axis=1).argmin())
             drawn = [("measured", np.nan, measured[0])]
             drawn += [
                 ("varied", value, pose) for value, pose in zip(of_toss["value"], poses, strict=True)
@@ -152,11 +153,6 @@ def _resting(table: pd.DataFrame) -> np.ndarray:
     rested = table[table["rested"]].groupby("toss")["parameter"].nunique()
     names = table["toss"].unique()
     return names[[rested.get(name, 0) == table["parameter"].nunique() for name in names]]
-
-
-def _medoid(points: np.ndarray) -> int:
-    """Index of the point of (n, 2) with the least summed distance to the others."""
-    return int(rest_position_error(points[:, None], points[None, :]).sum(axis=1).argmin())
 
 
 def draw_variation(data: pd.DataFrame) -> Figure:

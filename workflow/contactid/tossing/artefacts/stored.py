@@ -61,9 +61,9 @@ def benchmark_table(stored_benchmark: Sequence[str]) -> pd.DataFrame:
     return pd.concat([pd.DataFrame(published), stored], ignore_index=True)
 
 
-def learning_table(stored_splits: Sequence[str]) -> pd.DataFrame:
+def learning_figure(stored_splits: Sequence[str]) -> Shown:
     """``ext_learning_curve``: by law and number of tosses the median and the range over draws, on
-    the first split.
+    the first split; with the datasets that they were made from.
     """
     stored, _ = read_stored(stored_splits)
     # few tosses were drawn on the first split alone
@@ -78,18 +78,9 @@ def learning_table(stored_splits: Sequence[str]) -> pd.DataFrame:
                 f"{name}_most": part[name].max(),
             }
         rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def learning_figure(stored_splits: Sequence[str]) -> Shown:
-    """The data of the figure ``ext_learning_curve``, with what they were made from."""
-    stored, _ = read_stored(stored_splits)
     datasets = list(dict.fromkeys(stored["dataset"]))
-    return Shown(
-        learning_table(stored_splits),
-        data=f"recorded data: {', '.join(datasets)}",
-        datasets=datasets,
-    )
+    said = f"recorded data: {', '.join(datasets)}"
+    return Shown(pd.DataFrame(rows), data=said, datasets=datasets)
 
 
 def draw_learning_curve(data: pd.DataFrame) -> Figure:

@@ -98,14 +98,12 @@ class FinishedRun:
         run has none.
 
         A run that predicts several datasets has a file for each, which differ in the test tosses'
-        scores alone; the first is taken. An earlier version's record doesn't have what further
-        tosses need.
+        scores alone; the first is taken.
         """
         for on, dataset in cases(self.block):
             file = self.folder / "tossing/rest_poses" / on / f"{dataset}.{scheme}.json"
             if on == identified.dataset and file.is_file():
-                record = read_json(file)
-                return record if {"held_out_positions", "draws"} <= record.keys() else None
+                return read_json(file)
         return None
 
 

@@ -185,23 +185,16 @@ def counted(predictions: pd.DataFrame) -> pd.DataFrame:
     return predictions if unseen.empty else unseen
 
 
-def warnings_on_tosses(predictions: pd.DataFrame, summary: pd.DataFrame) -> list[str]:
+def warnings_on_tosses(predictions: pd.DataFrame, summary: pd.DataFrame) -> Iterator[str]:
     """Sentences on what not to trust, as far as no run is asked; ``summary`` is from
     :func:`means_of`.
     """
-    return [*_few_or_seen(predictions), *_no_better(predictions, summary)]
-
-
-def _few_or_seen(predictions: pd.DataFrame) -> Iterator[str]:
     by_toss = predictions.drop_duplicates("toss")
     n, n_seen = len(by_toss), int(by_toss["seen"].sum())
     if n_seen == n:
         yield f"The run identified on these very tosses ({n}): losses say how well it fits, not how well it predicts"
     elif n_seen:
         yield f"The run identified on {n_seen} of these {n} tosses: means are over the {n - n_seen} others"
-
-
-def _no_better(predictions: pd.DataFrame, summary: pd.DataFrame) -> Iterator[str]:
     predicted = summary[summary["parameters"] != NAIVE]
     beaten = [name for name in predicted["scheme"] if not _beats(predictions, name)]
     if beaten:

@@ -37,7 +37,7 @@ from contactid.tossing.own.predict import (
 )
 from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
 from contactid.tossing.own.regions import NO_REGIONS, OwnRegions, predict_regions
-from contactid.tossing.own.toss_regions import TossRegions
+from contactid.tossing.own.toss_regions import TossRegions, predicted_rests
 from contactid.tossing.own.tosses import OwnTosses, read_tosses
 from contactid.tossing.own.usable import prepared_own, recording_warnings
 from contactid.tossing.predict.prediction import POSE
@@ -204,12 +204,10 @@ def _with_regions(
     )
 
 
-def simulator_body(
-    name: str, body: BodyProperties, contact: Mapping[str, Any] | pd.Series
-) -> IdentifiedBody:
+def simulator_body(body: BodyProperties, contact: Mapping[str, Any]) -> IdentifiedBody:
     """A box for other simulators; ``contact`` has friction and restitution."""
     return IdentifiedBody(
-        name=name,
+        name="box",
         mass=body.mass,
         center_of_mass=body.center_of_mass,
         inertia=body.inertia,
@@ -233,7 +231,8 @@ def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: st
     predicted = predict_tosses(problem, contact).assign(**about)
     regions = TossRegions([], body_of(calibrated).vertices)
     if isinstance(by, Result) and "rest_poses" in by.record:
-        regions = TossRegions.of_further(by.record["rest_poses"], problem, contact)
+        _, rests = predicted_rests(by.record["rest_poses"], problem, contact)
+        regions = replace(regions, predictions=rests)
         predicted = regions.beside(predicted)
     naive = no_impact(prepared).assign(scheme=NO_IMPACT, parameters=NAIVE, calibrated=False)
     predictions = pd.concat([predicted, naive], ignore_index=True)
@@ -252,7 +251,7 @@ def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: st
         warnings=tuple(f"{warning}." for warning in warnings),
         notes=(used, f"Law of impact: {law}.", *regions.notes()),
         record={"stated": values, "law": law, "tosses": len(predicted), "warnings": warnings},
-        body=simulator_body("box", body, values),
+        body=simulator_body(body, values),
     )
 
 

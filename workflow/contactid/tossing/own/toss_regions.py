@@ -67,14 +67,6 @@ class TossRegions:
             return cls([], vertices, missing=str(error).splitlines()[0])
         return cls(predictions, vertices, scores)
 
-    @classmethod
-    def of_further(
-        cls, record: Mapping[str, Any], problem: Problem, parameters: ContactParameters
-    ) -> TossRegions:
-        """Of a problem's tosses by :meth:`record`."""
-        scores, predictions = predicted_rests(record, problem, parameters)
-        return cls(predictions, np.asarray(problem.body.vertices), scores)
-
     def record(self, draws: np.ndarray, seed: int) -> dict[str, Any]:
         """What further tosses' regions are made from, as a run keeps it; ``draws`` (n, 2) are of
         uncertain friction and restitution.

@@ -12,12 +12,24 @@ import xarray as xr
 from contactid.core.errors import ContactIdError
 from contactid.sources.conventions import STATED, Convention
 from contactid.sources.left_out import joined
-from contactid.sources.motion import BodyProperties, body_of, read_dataset, some_recordings
+from contactid.sources.motion import (
+    BodyProperties,
+    body_of,
+    iterate_recordings,
+    read_dataset,
+    some_recordings,
+)
 from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.files import EXPERIMENT
 from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody, size_of
 from contactid.tossing.own.recordings import OwnMotion, Tosses, has_tables, read_own
-from contactid.tossing.own.usable import events_of, levelled, recording_warnings, told_by_motion
+from contactid.tossing.own.usable import (
+    events_of,
+    fall_of,
+    levelled,
+    recording_warnings,
+    told_by_motion,
+)
 from contactid.tossing.prepare.poses import fit_plane
 from contactid.tossing.prepare.preprocess import (
     IDENTIFICATION,
@@ -273,18 +285,11 @@ def _of_the_fall(prepared: xr.Dataset) -> list[str]:
     stated.
     """
     found, step = [], 1.0 / float(prepared.attrs["sample_frequency"])
-    starts = np.cumsum(prepared["row_size"].values) - prepared["row_size"].values
-    events = zip(
-        starts,
-        *(prepared[name].values for name in ("release", "contact", "reason", "gravity")),
-        strict=True,
-    )
-    for start, release, contact, reason, gravity in events:
-        if not reason and contact - release >= _FLIGHT:
-            path = prepared["position"].values[start + release : start + contact]
-            # half the acceleration
-            bend = np.polynomial.polynomial.polyfit(step * np.arange(len(path)), path, 2)[2]
-            found.append(2.0 * bend @ gravity / np.linalg.norm(gravity))
+    for _, samples in iterate_recordings(prepared):
+        flight = samples["position"].values[int(samples["release"]) : int(samples["contact"])]
+        if not str(samples["reason"].values) and len(flight) >= _FLIGHT:
+            gravity = samples["gravity"].values
+            found.append(fall_of(flight, step)[:3] @ gravity / np.linalg.norm(gravity))
     if not found:
         return []
     fall, weight = float(np.median(found)), float(np.linalg.norm(prepared["gravity"].values[0]))

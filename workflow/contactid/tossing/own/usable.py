@@ -125,7 +125,7 @@ def levelled(motion: xr.Dataset) -> xr.Dataset:
             int(first[name][index]) for name in ("release", "contact", "rest")
         )
         if release >= 0:
-            falls.append(_fall(samples["position"].values[release:contact], step)[:3])
+            falls.append(fall_of(samples["position"].values[release:contact], step)[:3])
             turned = rotations.karcher_mean(samples["orientation"].values[rest:])
             axes = rotations.matrices(turned)
             up = int(np.abs(axes[2]).argmax())
@@ -194,7 +194,7 @@ def told_by_motion(prepared: xr.Dataset) -> xr.Dataset:
             reason[index] = IN_MOTION
         flight = poses[0][int(samples["release"]) : int(samples["contact"])]
         if len(flight) >= _FEWEST_FRAMES:
-            falls[index] = _fall(flight, step)
+            falls[index] = fall_of(flight, step)
     if len(falls) >= _FEWEST_HEIGHTS:
         most = np.median([fall[:3] for fall in falls.values()], axis=0)
         for index, fall in falls.items():
@@ -203,7 +203,7 @@ def told_by_motion(prepared: xr.Dataset) -> xr.Dataset:
     return prepared.assign(reason=prepared["reason"].copy(data=reason))
 
 
-def _fall(path: np.ndarray, step: float) -> np.ndarray:
+def fall_of(path: np.ndarray, step: float) -> np.ndarray:
     """Acceleration (3,) m/s2 of a path (n, 3) m, and its error."""
     time = step * (np.arange(len(path)) - 0.5 * (len(path) - 1))
     design = np.polynomial.polynomial.polyvander(time, 2)

@@ -223,7 +223,7 @@ class Scores:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Scores:
-        """From the record that a run keeps; ``KeyError`` where an earlier version wrote it."""
+        """From the record that a run keeps."""
         held_out, positions = (
             np.array(record[name]) for name in ("held_out", "held_out_positions")
         )

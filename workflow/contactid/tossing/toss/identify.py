@@ -187,7 +187,7 @@ def toss(
     contact = _contact_rows(whole, blocks, slides.interval if slides else None, by_speed)
     params = parameter_table([*contact, *_body_rows(whole, mass_known)])
     other = _other_law(whole, law)
-    identified_body = simulator_body("box", whole.problem.body, vars(whole.parameters))
+    identified_body = simulator_body(whole.problem.body, vars(whole.parameters))
     regions = TossRegions.by_others(clouds, whole.problem, _SEED)
     residuals = _residuals(whole)
     return Result(

@@ -50,7 +50,7 @@ class SlideFriction:
     """The friction with which simulated slides are held back as measured ones are."""
 
     value: float
-    interval: tuple[float, float]  # 95 %
+    interval: tuple[float, float]  # 95 %, and as far beyond as trajectories' friction is behind
     refutes: bool  # whether it leaves no answer by trajectories
     doubt: str  # of trajectories' friction, where it surely is another
 
@@ -59,7 +59,7 @@ def slide_friction(problem: Problem, parameters: ContactParameters) -> SlideFric
     """What slides say, whatever trajectories do; None where too few tosses slide.
 
     Of boxes on springs and on bristles it is half as far off as trajectories' friction, which is
-    too small by a twelfth.
+    too small by a twelfth, and by a seventh where the centre of mass is off the middle.
     """
     first, error = steepness(problem, parameters)
     if not np.isfinite(first):
@@ -74,7 +74,9 @@ def slide_friction(problem: Problem, parameters: ContactParameters) -> SlideFric
         f"slides are held back as by a friction of {mu:.2f}, not {parameters.friction_mu:.2f} "
         f"({errors:.1f} standard errors): {way}, or friction isn't one number"
     )
-    interval = mu / wide, mu * wide
+    # trajectories are off twice as far, so what is true lies beyond
+    beyond = mu / parameters.friction_mu
+    interval = mu / wide * min(beyond, 1.0), mu * wide * max(beyond, 1.0)
     return SlideFriction(mu, interval, errors > _REFUTED, doubt if errors > _SURELY else "")
 
 
