@@ -332,6 +332,8 @@ def _of_impacts(
 ) -> OwnFit:
     fit, n = impacts.fit, len(impacts.windows)
     turn = geometry.turn + fit.geometry.turn
+    point = np.array(geometry.point) + fit.geometry.tracked - fit.geometry.centre
+    point_error = np.hypot(fit.geometry_se.tracked, fit.geometry_se.centre)
     return OwnFit(
         inertia_ratio=fit.ratio,
         inertia_ratio_se=fit.ratio_se,
@@ -343,11 +345,11 @@ def _of_impacts(
         corner_radius_se=fit.geometry_se.radius,
         squares=fit.misfit**2 * n,
         degrees=n,
-        alignment=Alignment(geometry.ground, turn, np.array(geometry.point) - fit.geometry.centre),
+        alignment=Alignment(geometry.ground, turn, point),
         correlation=np.eye(N_COMMON),  # eq. 31 gives errors alone
         # eq. 31 takes the slope as it is, and each impact has a height of its own: neither has an
         # error
-        geometry_errors=np.array([fit.geometry_se.turn, *fit.geometry_se.centre, np.nan, np.nan]),
+        geometry_errors=np.array([fit.geometry_se.turn, *point_error, np.nan, np.nan]),
         states=tuple(impacts.states()),
         converged=fit.converged,
         whole_squares=whole_squares,
