@@ -121,8 +121,7 @@ def notes_of(found: OwnIdentification) -> list[str]:
         )
     # too small a misfit is no harm to the answer, so it is a note; a few impacts by themselves are
     # fitted exactly by what they have in common, and so say nothing of the noise
-    whole_noise = not fit.by_impacts and found.throws.together == 1
-    if whole_noise and chdtr(fit.degrees, fit.squares) < STEERING.plausible_tail:
+    if not fit.by_impacts and chdtr(fit.degrees, fit.squares) < STEERING.plausible_tail:
         notes.append(
             f"Poses are fitted better than the noise lets expect (squared residuals {fit.squares:.4g}, expected "
             f"{fit.degrees}): it is smaller than stated, and standard errors are on the safe side."

@@ -29,7 +29,6 @@ from contactid.planar.engine.unknowns import (
     reach_of,
 )
 from contactid.planar.identify.states import ThrowStates
-from contactid.planar.own.averaged import fitted_to_averages
 from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.doubts import (
     BOUND,
@@ -218,12 +217,9 @@ def identify_own(
         # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
         is_whole = misfit[0] <= steering.not_whole * misfit[1]
     if is_whole:
-        problem, throws, minima = fitted_to_averages(problem, throws, minima, say)
-        # what averages leave has told their noise
-        noise_told = throws.sigma_given or throws.together > 1
         # where the other law explains the poses as well, intervals reach to its answer
         minima = [*minima, by_other_law(problem, minima[0])[1]]
-        answer = identify(problem, minima, noise_stated=noise_told, say=say)
+        answer = identify(problem, minima, noise_stated=throws.sigma_given, say=say)
         fit, names = _of_whole(answer), throws.names
         misfit = fit.squares, fit.degrees
         # a motion that would be refused is no answer either
