@@ -208,8 +208,7 @@ def refuted(
             f"{plain.problem}; in flight the tracked point goes round a centre of mass that is {off:.2g} mm "
             "from where it is taken to be",
             f"Give centre: [{x:g}, {y:g}], and a shape that isn't about it as a polygon that is",
-            # flights about that centre are as noise has them, so units, axes and signs are right
-            1.0,
+            plain.misfit,
         )
     noise = float(np.hypot(throws.sigma[1], reach * throws.sigma[2]))
     lowest = [lowest_gaps(body, throw)[throw.seen] for throw in poses]
