@@ -54,8 +54,12 @@ def searched(
     an ellipse's ``impacts_tell`` J/m by themselves, wider searches take a minute and help no more.
     ``noise_degrees`` are those of the noise, infinite where it is stated.
     """
-    steering, close = problem.steering, search_closely(problem, say)
+    steering = problem.steering
     each = [problem.of_throw(k) for k in range(len(problem.throws))]
+    close = [
+        _with_finer(one, points, say)
+        for one, points in zip(each, search_closely(problem, say), strict=True)
+    ]
     if all(
         _is_noise(one, points[0], noise_degrees) for one, points in zip(each, close, strict=True)
     ):
@@ -140,6 +144,19 @@ def _is_noise(problem: Problem, point: Point, noise_degrees: float) -> bool:
     # a ratio of two variances
     tail = float(fdtrc(degrees, noise_degrees, squares / degrees))
     return tail >= problem.steering.plausible_tail
+
+
+def _with_finer(problem: Problem, points: list[Point], say: Say | None) -> list[Point]:
+    """Motions of a throw, best first, with those of the :func:`_finer` grid where they may help."""
+    squares, degrees = problem.misfit(points[0])
+    finer = _finer(problem, points[0])
+    # a motion that leaves no more than noise does is hardly a wrong one, and one that is far off
+    # isn't a rigid body's
+    if finer is problem or not degrees < squares <= problem.steering.not_whole * degrees:
+        return points
+    if say:
+        say("no frame lies between two impacts: the search again, with more restitutions")
+    return sorted([*points, *search_closely(finer)[0]], key=lambda point: point.cost)
 
 
 def _finer(problem: Problem, point: Point) -> Problem:
