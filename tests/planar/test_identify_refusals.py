@@ -273,7 +273,7 @@ def test_few_bodies_are_far_from_a_uniform_one(monkeypatch, tmp_path, share, odd
     fit = SimpleNamespace(inertia_ratio=share * 6e-4, **numbers)
     found = SimpleNamespace(fit=fit, body=SimpleNamespace(shape=shape))
     monkeypatch.setattr(explained, "explained", judge)
-    monkeypatch.setattr(explained, "identify_own", lambda body, throws, say: found)
+    monkeypatch.setattr(explained, "identify_own", lambda body, throws, say, hasty: found)
     throws = SimpleNamespace(throws=(), seen=())
     monkeypatch.setattr(explained, "read_own_throws_of", lambda body, sources, convention: throws)
     with pytest.raises(ContactIdError, match="judged"):

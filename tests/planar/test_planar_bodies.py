@@ -228,7 +228,7 @@ def test_an_ellipse_has_its_levers_by_the_support_function() -> None:
     at = contacts(
         Ellipse(0.035, 0.025), Ground(), np.column_stack([0.0 * theta, 0.0 * theta, theta])
     )
-    arm, _ = one.levers(np.zeros(6))
+    arm, _ = one.levers(np.zeros(8))
     assert 1e-3 * arm[:, 0] == pytest.approx(at.normal[:, 0, 2]) and -1e-3 * arm[
         :, 1
     ] == pytest.approx(at.tangent[:, 0, 2])

@@ -58,7 +58,8 @@ _MISPLACED = 5e-3  # m between the ground and the lowest point that a throw come
 _STAYS = 1e-3  # m from one frame to the next: what falls on is faster
 _STEEPEST, _LEVEL = 0.35, 0.01  # rad: a ground that is found is no steeper, and level below it
 _MOST_TURNED = 0.35  # rad: axes that are turned farther belong to another description
-# frames/s: no answer gets nearer by a faster camera, but by averages of its frames
+# frames/s: of a faster camera one frame of every few is used. Frames within some milliseconds have
+# much of their noise in common, and each costs as much as any other.
 _ENOUGH = 239.0
 _KEPT_AT_REST = 3  # frames kept of the rest
 _WRONG_GRAVITY = 0.05  # relative
@@ -104,7 +105,6 @@ class OwnThrows:
     turn : of the tracked axes as the body at rest tells, rad; 0 where it doesn't
     noise : of the poses
     sigma_given : whether the description says it
-    fast : all frames of a fast camera, of which the ``throws`` have one in ``together``
     frames_in_flight : of flights long enough to tell the noise
     notes, warnings : sentences for the report, those on the noise not among them
     """
@@ -118,18 +118,11 @@ class OwnThrows:
     frames_in_flight: int
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
-    fast: tuple[PlanarThrow, ...]
-    together: int
 
     @property
     def sigma(self) -> np.ndarray:
         """(3,) noise, m, m, rad."""
         return self.noise.sigma
-
-    def with_sigma(self, sigma: np.ndarray) -> OwnThrows:
-        """The same with another noise (3,)."""
-        throws = tuple(replace(throw, sigma=sigma) for throw in self.throws)
-        return replace(self, throws=throws, noise=self.noise._replace(sigma=sigma))
 
     def seen_only(self, body: OwnBody, seen: Sequence[np.ndarray]) -> OwnThrows:
         """The same with fewer frames ``seen``, whose flights tell a noise that isn't stated anew."""
@@ -139,7 +132,8 @@ class OwnThrows:
             noise = noise_of(replace(body, ground=ground), fewer.poses(self.throws))
         except ContactIdError:  # too few are left to tell it: that of all frames isn't too small
             noise = self.noise
-        return replace(fewer, noise=noise).with_sigma(noise.sigma)
+        throws = tuple(replace(throw, sigma=noise.sigma) for throw in self.throws)
+        return replace(fewer, throws=throws, noise=noise)
 
     def poses(self, throws: Sequence[MeasuredThrow]) -> list[PlanarThrow]:
         """Poses of these or of otherwise aligned ``throws``, with what is lost."""
@@ -244,16 +238,17 @@ def read_own_throws_of(
     # before anything else: ground, noise and rest are told by what is left
     read, outliers = without_outliers(read, body.sigma, reach)
     slowest = min(throw.sample_frequency for throw in read)
-    together = max(1, int(slowest / _ENOUGH))
-    every, read = read, [_part(throw, slice(None, None, together)) for throw in read]
+    every = max(1, int(slowest / _ENOUGH))
+    if every > 1:
+        read = [_one_of(every, throw) for throw in read]
     if not body.ground_given:
         body = replace(body, ground=_found_ground(body, read))
     # with the ground that is found, where none is given
     warnings = [*outliers, *_height_warnings(body, read), *_gravity_warning(body, read)]
     noise = noise_of(body, read)
     sigma = noise.sigma
-    notes, cut, seen, fast = [note for throw in read for note in throw.notes], [], [], []
-    for throw, whole in zip(read, every, strict=True):
+    notes, cut, seen = [note for throw in read for note in throw.notes], [], []
+    for throw in read:
         end = _moving_frames(throw, sigma)
         if end < len(throw.time):
             notes.append(
@@ -269,9 +264,6 @@ def read_own_throws_of(
         time, kept = throw.time[begin:end] - throw.time[begin], throw.position[begin:end]
         cut.append(MeasuredThrow(time, kept, sigma, body.ground))
         seen.append(throw.seen[begin:end])
-        # frames nearer to the last one that is kept than to the next
-        frames = slice(begin * together, end * together - together // 2)
-        fast.append(_part(whole, frames))
     return OwnThrows(
         names=names,
         throws=tuple(cut),
@@ -282,19 +274,18 @@ def read_own_throws_of(
         frames_in_flight=frames_of(stretches(body, read)),
         notes=tuple(notes),
         warnings=tuple(warnings),
-        fast=tuple(fast),
-        together=together,
     )
 
 
-def _part(throw: PlanarThrow, frames: slice) -> PlanarThrow:
-    """The throw with a part of its frames, from time 0."""
-    time = throw.time[frames]
+def _one_of(every: int, throw: PlanarThrow) -> PlanarThrow:
+    """The throw with one frame of so many."""
+    note = f"{throw.name}: one of every {every} frames is used; frames count from these."
     return replace(
         throw,
-        time=time - time[0],
-        position=throw.position[frames],
-        lost=~throw.seen[frames],
+        time=throw.time[::every],
+        position=throw.position[::every],
+        lost=~throw.seen[::every],
+        notes=(*throw.notes, note),
     )
 
 

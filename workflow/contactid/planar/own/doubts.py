@@ -121,8 +121,7 @@ def notes_of(found: OwnIdentification) -> list[str]:
         )
     # too small a misfit is no harm to the answer, so it is a note; a few impacts by themselves are
     # fitted exactly by what they have in common, and so say nothing of the noise
-    whole_noise = not fit.by_impacts and found.throws.together == 1
-    if whole_noise and chdtr(fit.degrees, fit.squares) < STEERING.plausible_tail:
+    if not fit.by_impacts and chdtr(fit.degrees, fit.squares) < STEERING.plausible_tail:
         notes.append(
             f"Poses are fitted better than the noise lets expect (squared residuals {fit.squares:.4g}, expected "
             f"{fit.degrees}): it is smaller than stated, and standard errors are on the safe side."
@@ -209,8 +208,7 @@ def refuted(
             f"{plain.problem}; in flight the tracked point goes round a centre of mass that is {off:.2g} mm "
             "from where it is taken to be",
             f"Give centre: [{x:g}, {y:g}], and a shape that isn't about it as a polygon that is",
-            # flights about that centre are as noise has them, so units, axes and signs are right
-            1.0,
+            plain.misfit,
         )
     noise = float(np.hypot(throws.sigma[1], reach * throws.sigma[2]))
     lowest = [lowest_gaps(body, throw)[throw.seen] for throw in poses]

@@ -42,8 +42,9 @@ _NEAR = 2.0  # m/s2 from free fall, or three standard errors
 _USUAL = 2.0
 # of the likeliest up and unit: the next one is tried, too, where it explains as much of the flights
 _ALIKE = 0.5
-# rad/s: faster than most throws, and than all: angles may be, and are, degrees
-_TURNS, _SPINS = 15.0, 150.0
+# rad/s: faster than most throws, and than all: angles may be, and are, degrees of a body that turns
+# by one rad/s or more; a slower one tells no J/m
+_TURNS, _SPINS = 60.0, 150.0
 
 
 def explained_throws(
@@ -67,7 +68,7 @@ def explained_throws(
         throws = read_own_throws_of(body, sources, convention)
         frames = f"{len(throws.throws)} throws, {sum(map(len, throws.seen))} frames"
         begun(f"Read {frames}" if convention == stated else f"Trying {convention.options()}")
-        found = identify_own(body, throws, say)
+        found = identify_own(body, throws, say, hasty=convention != stated)
         fit = found.fit
         squares, degrees = fit.whole_squares, fit.whole_degrees
         values, errors = np.array([fit.inertia_ratio]), np.array([fit.inertia_ratio_se])

@@ -29,7 +29,6 @@ from contactid.planar.engine.unknowns import (
     reach_of,
 )
 from contactid.planar.identify.states import ThrowStates
-from contactid.planar.own.averaged import fitted_to_averages
 from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.doubts import (
     BOUND,
@@ -48,7 +47,6 @@ from contactid.planar.own.searches import (
     far_from_motions,
     refitted,
     searched,
-    searched_finer,
     searched_without_wild_poses,
 )
 from contactid.planar.own.wild import problem_of, without_wild_poses
@@ -186,10 +184,16 @@ def stated_geometry(body: OwnBody, throws: OwnThrows, steering: Steering = STEER
 
 
 def identify_own(
-    body: OwnBody, throws: OwnThrows, say: Say | None = None, steering: Steering = STEERING
+    body: OwnBody,
+    throws: OwnThrows,
+    say: Say | None = None,
+    steering: Steering = STEERING,
+    *,
+    hasty: bool = False,
 ) -> OwnIdentification:
     """Identify J/m and mu from all throws jointly, and judge the answer; ``say`` takes a line on
-    each step.
+    each step. A ``hasty`` search ends where a throw is far from any motion, also where impacts don't
+    tell J/m.
 
     Raises
     ------
@@ -202,7 +206,7 @@ def identify_own(
     impacts_tell = _impacts_tell(impacts, WEAK)
     # a polygon's corners hit in orders that only a wider search finds, so its impacts must tell more
     is_polygon = isinstance(geometry.shape, Polygon)
-    may_end = _impacts_tell(impacts, _PRECISE) if is_polygon else impacts_tell
+    may_end = hasty or (_impacts_tell(impacts, _PRECISE) if is_polygon else impacts_tell)
     may_end |= other_centre(body, throws, geometry.point_error) is not None
     misfit = far_from_motions(problem, say) if may_end else None
     is_whole, motions = misfit is None, []
@@ -213,14 +217,9 @@ def identify_own(
         # far more than noise: no rigid body on a straight ground, so whole throws aren't an answer
         is_whole = misfit[0] <= steering.not_whole * misfit[1]
     if is_whole:
-        # only where whole throws are the answer: a finer grid doesn't make a real body rigid
-        minima = searched_finer(problem, minima, say)
-        problem, throws, minima = fitted_to_averages(problem, throws, minima, say)
-        # what averages leave has told their noise
-        noise_told = throws.sigma_given or throws.together > 1
         # where the other law explains the poses as well, intervals reach to its answer
         minima = [*minima, by_other_law(problem, minima[0])[1]]
-        answer = identify(problem, minima, noise_stated=noise_told, say=say)
+        answer = identify(problem, minima, noise_stated=throws.sigma_given, say=say)
         fit, names = _of_whole(answer), throws.names
         misfit = fit.squares, fit.degrees
         # a motion that would be refused is no answer either
@@ -253,7 +252,7 @@ def _searched(
     body: OwnBody, throws: OwnThrows, problem: Problem, impacts_tell: bool, say: Say | None
 ) -> tuple[Problem, OwnThrows, list[Point]]:
     """The problem and the throws without wild poses, and the motions, best first."""
-    problem, minima = searched(problem, say, impacts_tell)
+    problem, minima = searched(problem, throws.noise.degrees, say, impacts_tell)
     geometry, steering = problem.geometry, problem.steering
     # a first motion must be there before a pose can be far from it
     kept, wild = without_wild_poses(body, throws, problem, minima[0])
@@ -332,6 +331,8 @@ def _of_impacts(
 ) -> OwnFit:
     fit, n = impacts.fit, len(impacts.windows)
     turn = geometry.turn + fit.geometry.turn
+    point = np.array(geometry.point) + fit.geometry.tracked - fit.geometry.centre
+    point_error = np.hypot(fit.geometry_se.tracked, fit.geometry_se.centre)
     return OwnFit(
         inertia_ratio=fit.ratio,
         inertia_ratio_se=fit.ratio_se,
@@ -343,11 +344,11 @@ def _of_impacts(
         corner_radius_se=fit.geometry_se.radius,
         squares=fit.misfit**2 * n,
         degrees=n,
-        alignment=Alignment(geometry.ground, turn, np.array(geometry.point) - fit.geometry.centre),
+        alignment=Alignment(geometry.ground, turn, point),
         correlation=np.eye(N_COMMON),  # eq. 31 gives errors alone
         # eq. 31 takes the slope as it is, and each impact has a height of its own: neither has an
         # error
-        geometry_errors=np.array([fit.geometry_se.turn, *fit.geometry_se.centre, np.nan, np.nan]),
+        geometry_errors=np.array([fit.geometry_se.turn, *point_error, np.nan, np.nan]),
         states=tuple(impacts.states()),
         converged=fit.converged,
         whole_squares=whole_squares,

@@ -125,11 +125,14 @@ def _lever_error(geometry: Geometry, prepared: PreparedThrows) -> LeverGeometry:
     """Standard errors of the levers' geometry: what the description leaves open."""
     # a stated radius has the error of a statement alone, and so have an ellipse's semi-axes
     radius = prepared.radius_error if geometry.radius_error else 0.0
-    point = geometry.point_error
+    # the tracked point and the centre of mass may each be off the outline's middle: levers hang on
+    # the one, changes of the centre's velocity on both
+    half = (0.5 * geometry.point_error,) * 2
     return LeverGeometry(
         radius=max(radius, STEERING.stated_radius_error),
         turn=geometry.turn_error,
-        centre=(point, point),
+        centre=half,
+        tracked=half,
     )
 
 

@@ -36,11 +36,14 @@ _NOT_WHITE = 1.25
 
 
 class Noise(NamedTuple):
-    """Standard deviations (3,) of x, y, theta, m, m, rad, and sentences on how they were found."""
+    """Standard deviations (3,) of x, y, theta, m, m, rad, sentences on how they were found, and of
+    how many degrees of freedom: infinitely many where they are stated, or at most as large.
+    """
 
     sigma: np.ndarray
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    degrees: float = np.inf
 
 
 def lowest_gaps(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
@@ -183,7 +186,7 @@ def noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> Noise:
         f"Noise, estimated from {int(calm.sum())} stretches of flight: {1e3 * sigma[0]:.3g} mm in x, "
         f"{1e3 * sigma[1]:.3g} mm in y, {1e3 * sigma[2]:.3g} mrad in theta."
     )
-    return Noise(sigma, (note,), warnings)
+    return Noise(sigma, (note,), warnings, float(freedom[calm].sum()))
 
 
 def _pooled(squares: np.ndarray, freedom: np.ndarray) -> np.ndarray:

@@ -68,7 +68,7 @@ def without_wild_poses(
         throws.names, throws.throws, departures, wild, strict=True
     ):
         for frame in np.flatnonzero(mine):
-            where = f"frame {frame * throws.together} (t = {throw.time[frame]:.4g} s)"
+            where = f"frame {frame} (t = {throw.time[frame]:.4g} s)"
             off = f"{np.abs(departure[frame]).max():.2g} standard deviations of the noise"
             warnings.append(
                 f"{name}: {where} is {off} off the identified motion, and was left out."

@@ -91,12 +91,12 @@ def _aside(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
 
 def _later(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
     """A lever of another instant, ms."""
-    return impacts.moment(z + size * np.eye(6)[5]) - impacts.moment(z)
+    return impacts.moment(z + size * np.eye(len(z))[5]) - impacts.moment(z)
 
 
 def _rounder(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
     """Corners of another radius, or longer semi-axes, mm."""
-    return impacts.moment(z + size * np.eye(6)[1]) - impacts.moment(z)
+    return impacts.moment(z + size * np.eye(len(z))[1]) - impacts.moment(z)
 
 
 def _rubbing(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:

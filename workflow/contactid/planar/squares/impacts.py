@@ -40,8 +40,9 @@ _DRAWS = 100  # of the bootstrap over throws
 _MANY = 20  # impacts, of which a few wild ones don't count as a misfit
 _FEWEST = 8  # throws of a bootstrap; with fewer the curvature at the fit tells the errors
 _MM, _MM2 = 1e3, 1e6
-_UNITS = np.array([_MM2, _MM, 1e3, _MM, _MM, 1e3])  # unknowns are in mm2, mm, mrad, mm, mm, ms
-_STEPS = np.array([1.0, 0.01, 0.1, 0.01, 0.01, 0.01])  # of their differences
+# unknowns are in mm2, mm, mrad, mm, mm, ms, mm, mm
+_UNITS = np.array([_MM2, _MM, 1e3, _MM, _MM, 1e3, _MM, _MM])
+_STEPS = np.array([1.0, 0.01, 0.1, 0.01, 0.01, 0.01, 0.01, 0.01])  # of their differences
 
 
 @dataclass(frozen=True)
@@ -52,18 +53,22 @@ class LeverGeometry:
     ----------
     radius : of the rounded corners, m
     turn : the axes that poses are given in minus the body's, rad
-    centre : (2,) centre of mass in the body's axes, from the point that poses are given of, m
+    centre : (2,) centre of mass in the body's axes, from the outline's middle, m
     lag : how much later than the flights' meeting the lever is taken, s
+    tracked : (2,) point that poses are given of, from the outline's middle, m
     """
 
     radius: float = 0.0
     turn: float = 0.0
     centre: tuple[float, float] = (0.0, 0.0)
     lag: float = 0.0
+    tracked: tuple[float, float] = (0.0, 0.0)
 
     def numbers(self) -> np.ndarray:
-        """(5,) in mm, mrad, mm, mm, ms."""
-        return np.array([self.radius, self.turn, *self.centre, self.lag]) * _UNITS[1:]
+        """(7,) in mm, mrad, mm, mm, ms, mm, mm."""
+        return (
+            np.array([self.radius, self.turn, *self.centre, self.lag, *self.tracked]) * _UNITS[1:]
+        )
 
 
 # Errors that leave an unknown free, where impacts tell it: far beyond what a body and its tracking
@@ -109,24 +114,22 @@ class Impacts:
         return type(self)(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
     def contact(self, phi: np.ndarray, radius: float) -> np.ndarray:
-        """(n, 2) m, contact points from the point that poses are given of, with the body turned by
-        phi (n,).
-        """
+        """(n, 2) m, contact points from the outline's middle, with the body turned by phi (n,)."""
         return _turned(self.corner + radius * self.inward, phi) - [0.0, radius]
 
     def levers(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Contact points from the centre of mass (n, 2), mm, and pushes of the centre (n, 2), m/s.
 
-        ``z`` (6,) is J/m (mm2) and the numbers of a :class:`LeverGeometry`.
+        ``z`` (8,) is J/m (mm2) and the numbers of a :class:`LeverGeometry`.
         """
         # (n,) angle of the body's axes at the lever's instant, which lags by the spin before
         phi = self.theta - z[2] / _UNITS[2] + self.before[:, 2] * z[5] / _UNITS[5]
-        # (n, 2) m, from the point that poses are given of to the centre of mass
+        # (n, 2) m, the centre of mass from the outline's middle, and from the tracked point
         to_mass = _turned(np.tile(z[3:5] / _MM, (len(self), 1)), phi)
-        # the centre's change of velocity is the point's and spin x to_mass
-        return _MM * (self.contact(phi, z[1] / _MM) - to_mass), self.push + self.spin[
-            :, None
-        ] * np.column_stack([-to_mass[:, 1], to_mass[:, 0]])
+        x, y = _turned(np.tile((z[3:5] - z[6:8]) / _MM, (len(self), 1)), phi).T
+        # the centre's change of velocity is the tracked point's and spin x the way between them
+        push = self.push + self.spin[:, None] * np.column_stack([-y, x])
+        return _MM * (self.contact(phi, z[1] / _MM) - to_mass), push
 
     def moment(self, z: np.ndarray) -> np.ndarray:
         """(n,) per mass, mm2/s."""
@@ -190,7 +193,7 @@ class ImpactFit:
 
     @property
     def numbers(self) -> np.ndarray:
-        """(6,) J/m and geometry as :class:`Impacts` take them."""
+        """(8,) J/m and geometry as :class:`Impacts` take them."""
         return np.concatenate([[_MM2 * self.ratio], self.geometry.numbers()])
 
 
@@ -291,18 +294,19 @@ def fit_impacts(
 
 
 def _geometry(z: np.ndarray) -> LeverGeometry:
-    return LeverGeometry(float(z[1]), float(z[2]), (float(z[3]), float(z[4])), float(z[5]))
+    radius, turn, *centre, lag, x, y = map(float, z[1:])
+    return LeverGeometry(radius, turn, (centre[0], centre[1]), lag, (x, y))
 
 
 def _settle(
     impacts: Impacts, prior: np.ndarray, scatter: float | None, start: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, float, bool]:
-    """Unknowns (6,), their standard errors by the curvature, the scatter (mm), and whether the
+    """Unknowns (8,), their standard errors by the curvature, the scatter (mm), and whether the
     steps have ended.
 
     Cauchy's loss by reweighting.
 
-    ``prior`` (2, 6) has means and standard deviations.
+    ``prior`` (2, 8) has means and standard deviations.
     """
     z = (prior[0] if start is None else start).copy()
     free = np.flatnonzero(prior[1] > 0.0)
@@ -315,7 +319,7 @@ def _settle(
         deviation = np.sqrt(by_place * width**2 + by_poses)
         left = left / deviation
         slopes = [
-            (impacts.left(z + _STEPS[k] * np.eye(6)[k]) / deviation - left) / _STEPS[k]
+            (impacts.left(z + _STEPS[k] * np.eye(len(z))[k]) / deviation - left) / _STEPS[k]
             for k in free
         ]
         slope = np.column_stack(slopes)
@@ -330,7 +334,7 @@ def _settle(
         converged = turn >= 5 and bool((np.abs(step) < _SETTLED * _STEPS[free]).all())
         if converged:
             break
-    spread = np.zeros(6)
+    spread = np.zeros(len(z))
     spread[free] = np.sqrt(np.diag(np.linalg.inv(curvature)))
     return z, spread, width, converged
 
