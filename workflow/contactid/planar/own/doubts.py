@@ -138,7 +138,8 @@ def warnings_of(found: OwnIdentification) -> list[str]:
         warnings.append(
             f"Poses are fitted worse than their noise explains (squared residuals {fit.squares:.4g}, expected "
             f"{fit.degrees}): the body departs from the model (its outline's size, first of all) or the noise is "
-            f"larger. Standard errors are enlarged {found.scale:.2g} times, and don't cover a systematic error{_HINT if found.scale > _HOPELESS else ''}."
+            f"larger. Standard errors are enlarged {found.scale:.2g} times, "
+            f"and don't cover a systematic error{_HINT if found.scale > _HOPELESS else ''}."
         )
         # of a motion that fits, gravity is where it is taken to be
         poses = found.throws.poses(found.measured)
