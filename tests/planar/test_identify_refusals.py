@@ -19,7 +19,7 @@ from contactid.planar.own import body as own_body
 from contactid.planar.own import doubts, explained
 from contactid.planar.own.body import OwnBody, read_own_body, read_own_throws_of
 from contactid.planar.own.identify import identify_own
-from contactid.planar.own.noise import tilt_warning
+from contactid.planar.own.noise import fall_warnings
 from contactid.planar.readers.csv_throws import PartOfTable, read_own_throw
 from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
@@ -205,11 +205,25 @@ def test_flights_tell_by_how_much_y_is_off_upwards(tilt) -> None:
     q = np.column_stack([time - np.sin(tilt) * fallen, 0.4 - np.cos(tilt) * fallen, 5.0 * time])
     q += np.random.default_rng(3).normal(size=q.shape) * SIGMA
     throw, body = PlanarThrow("toss", time, q), read_own_body(EXAMPLE / "body.yaml")
-    warnings = tilt_warning(body, [throw], SIGMA)
+    warnings = fall_warnings(body, [throw], SIGMA)
     assert len(warnings) == (tilt != 0.0)
     for warning in warnings:
         told = float(re.search(r"by (\S+) rad, and give", warning)[1])
         assert told == pytest.approx(tilt, abs=0.02)
+
+
+@pytest.mark.parametrize(("clock", "scale"), [(1.0, 1.0), (1.03, 1.0), (1.0, 1.06)])
+def test_flights_tell_a_clock_or_a_ruler_that_is_off(clock, scale) -> None:
+    time = np.arange(36) / 240.0
+    q = np.column_stack([scale * time, scale * (0.4 - 0.5 * 9.81 * time**2), 5.0 * time])
+    q += np.random.default_rng(3).normal(size=q.shape) * SIGMA
+    body = read_own_body(EXAMPLE / "body.yaml")
+    warnings = fall_warnings(body, [PlanarThrow("toss", clock * time, q)], SIGMA)
+    assert len(warnings) == (clock * scale != 1.0)
+    for warning in warnings:
+        lengths, times = (float(one) for one in re.findall(r"([+-]\S+) %", warning))
+        assert times == pytest.approx(100.0 * (clock - 1.0) - 50.0 * (scale - 1.0), abs=0.7)
+        assert lengths == pytest.approx(100.0 * (scale - 1.0) - 200.0 * (clock - 1.0), abs=1.5)
 
 
 def test_a_refusal_names_the_frames_that_were_left_out() -> None:

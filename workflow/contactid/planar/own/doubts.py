@@ -16,8 +16,8 @@ from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.noise import (
     FEWEST_IN_FLIGHT,
     centre_in_flight,
+    fall_warnings,
     lowest_gaps,
-    tilt_warning,
 )
 from contactid.planar.simulate.motion import EventMotion
 from contactid.planar.simulate.throws import MeasuredThrow
@@ -137,12 +137,13 @@ def warnings_of(found: OwnIdentification) -> list[str]:
     if not (fit.by_impacts or _is_noise(fit)):
         warnings.append(
             f"Poses are fitted worse than their noise explains (squared residuals {fit.squares:.4g}, expected "
-            f"{fit.degrees}): the body departs from the model or the noise is larger. Standard errors are enlarged "
-            f"{found.scale:.2g} times, and don't cover a systematic error{_HINT if found.scale > _HOPELESS else ''}."
+            f"{fit.degrees}): the body departs from the model (its outline's size, first of all) or the noise is "
+            f"larger. Standard errors are enlarged {found.scale:.2g} times, "
+            f"and don't cover a systematic error{_HINT if found.scale > _HOPELESS else ''}."
         )
         # of a motion that fits, gravity is where it is taken to be
         poses = found.throws.poses(found.measured)
-        warnings += tilt_warning(found.body, poses, found.throws.sigma)
+        warnings += fall_warnings(found.body, poses, found.throws.sigma)
     slope = fit.alignment.ground.slope
     off = slope - found.throws.throws[0].ground.slope
     if abs(off) > _SLOPE_OFF * STEERING.slope_error:

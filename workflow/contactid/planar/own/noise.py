@@ -27,8 +27,9 @@ _LEAST_NOISE = 2e-5  # rad, and of the largest radius
 _PLAIN = 0.005  # probability of a ratio of variances beyond which x and y have a noise of their own
 # times the median variance of a stretch: something touched the body, or the camera slipped
 _DISTURBED = 9.0
-# standard errors of an acceleration that noise doesn't explain; rad, as far as a camera may be off
-_CLEAR, _TILTED = 4.0, 0.02
+# standard errors of an acceleration that noise doesn't explain; rad, as far as a camera may be off;
+# and the share of gravity that may be missing, which a camera's clock or a ruler is better than
+_CLEAR, _TILTED, _LIGHTER = 4.0, 0.02, 0.02
 # of the squares that a centre explains: drag, one unknown, that explains so many is likelier
 _DRAG = 0.5
 # ratio of the noise to that of second differences, which smoothing makes smaller; 1/n is chance's
@@ -86,8 +87,10 @@ def frames_of(flights: Sequence[tuple[np.ndarray, float]]) -> int:
     return sum(len(stretch) for stretch, _ in flights)
 
 
-def tilt_warning(body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray) -> list[str]:
-    """Whether bodies fall along -y, by the noise (3,) of poses: flights tell which way is down."""
+def fall_warnings(body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray) -> list[str]:
+    """Whether bodies fall along -y and with gravity, by the noise (3,) of poses: flights tell which
+    way is down, and whether lengths and times have one scale.
+    """
     flights = stretches(body, throws, longest=max(len(throw.time) for throw in throws))
     if not flights:
         return []
@@ -101,12 +104,24 @@ def tilt_warning(body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray
     across, along = np.average(accelerations, axis=0, weights=weights)
     error = np.sqrt(720.0 / np.sum(weights)) * sigma[0]
     tilt = float(np.arctan2(-across, -along))
+    fall = float(np.hypot(across, along))
+    missing = 1.0 - fall / body.gravity
+    warnings = []
+    if abs(fall - body.gravity) > _CLEAR * error and abs(missing) > _LIGHTER:
+        # g is a length over a time squared
+        long_by, short_by = 100.0 * (1.0 / (1.0 - missing) - 1.0), 50.0 * missing
+        warnings.append(
+            f"In flight the body falls with {fall:.3g} +- {error:.1g} m/s2 instead of {body.gravity:.3g}: lengths are "
+            f"{-long_by:+.2g} % off or times {short_by:+.2g} % (the frame rate, a scale), or drag brakes it. J/m "
+            "and mu are off by as much and more."
+        )
     if abs(across) <= _CLEAR * error or abs(tilt) <= _TILTED:
-        return []
+        return warnings
     return [
+        *warnings,
         f"In flight x accelerates by {across:.2g} +- {error:.2g} m/s2: y is {abs(tilt):.2g} rad off upwards (a "
         "sloped ground taken for level, a tilted camera), or drag brakes the body. If y is off, turn x, y and "
-        f"theta by {tilt:.2g} rad, and give ground: {{slope: {tilt + body.ground.slope:.2g}, start: ...}}."
+        f"theta by {tilt:.2g} rad, and give ground: {{slope: {tilt + body.ground.slope:.2g}, start: ...}}.",
     ]
 
 
