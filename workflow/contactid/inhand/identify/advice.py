@@ -85,6 +85,7 @@ class Limits:
     Attributes
     ----------
     rate, change : rad/s and rad/s2, of turning
+    about : (3,) rad/s, root mean square of turning about each of the body's axes
     angle : rad, from the mean orientation
     seconds : of all its stretches
     middle : (4,) quaternion of the mean orientation
@@ -92,6 +93,7 @@ class Limits:
 
     rate: float
     change: float
+    about: np.ndarray
     angle: float
     seconds: float
     middle: np.ndarray
@@ -128,17 +130,17 @@ class Advice:
 
 
 def advise(
-    stretches: Sequence[RecordedSignals],
+    limits: Limits,
     fit: RecordingFit,
     present: FittedRecording,
     evidence: Evidence,
 ) -> Advice:
-    """What the stretches of one recording tell, and what to record next, of their estimate.
+    """What a recording that was moved within limits tells, and what to record next, of its estimate.
 
     ``present`` are its equations at that answer, and ``evidence`` what they say. The unsensed wrench
     drifts as far in the next recording.
     """
-    limits, recording, drift = limits_of(stretches), present.recording, present.drift
+    recording, drift = present.recording, present.drift
     seconds = limits.more
     # every motion that is compared lasts equally long
     longer = seconds / limits.seconds
@@ -381,6 +383,7 @@ def limits_of(stretches: Sequence[RecordedSignals]) -> Limits:
     return Limits(
         rate=float(np.quantile(np.linalg.norm(rate, axis=1), _USUAL)),
         change=float(np.quantile(np.linalg.norm(change, axis=1), _USUAL)),
+        about=np.sqrt(np.mean(rate**2, axis=0)),
         angle=float((middle.inv() * turned).magnitude().max()),
         seconds=sum(float(np.ptp(one.time)) for one in stretches),
         middle=rotations.as_quaternions(middle),

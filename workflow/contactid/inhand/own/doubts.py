@@ -8,9 +8,8 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.special import chdtrc
 
-from contactid.inhand.identify.advice import NAMES
+from contactid.inhand.identify.advice import NAMES, Limits
 from contactid.inhand.identify.disturbance_models import PENALTY, Model
-from contactid.inhand.identify.identifiability import visible_motion
 from contactid.inhand.identify.latent_errors import COMING
 from contactid.inhand.identify.likelihood import INTERVAL, RecordingFit
 from contactid.inhand.identify.linearised import AXES, LAG, PLACES, SPRING, WORLD
@@ -50,7 +49,7 @@ _DISTURBED = {
 def doubts(found: OwnEstimate) -> tuple[str, ...]:
     """Sentences on an answer that may be wrong, then on one that is weak, then on its parts."""
     fit, recording = found.fit, found.recording
-    weak_motion = [] if recording.still else _weak_motion(fit, recording)
+    weak_motion = [] if recording.still else _weak_motion(found.motion_limits, recording)
     return (
         *_too_noisy(fit),
         *_impossible(fit, recording.hull),
@@ -166,12 +165,9 @@ def _misfit(fit: RecordingFit) -> list[str]:
     ]
 
 
-def _weak_motion(fit: RecordingFit, recording: OwnRecording) -> list[str]:
+def _weak_motion(limits: Limits, recording: OwnRecording) -> list[str]:
     warnings = []
-    # smoothed, with what the poses' noise explains taken away
-    rates = np.concatenate([visible_motion(one).rate for one in recording.stretches])
-    rate = np.sqrt(np.mean(rates**2, axis=0))
-    still = [axis for axis, size in zip("xyz", rate, strict=True) if size < _STILL]
+    still = [axis for axis, rate in zip("xyz", limits.about, strict=True) if rate < _STILL]
     if still:
         warnings.append(
             f"Weak excitation: the object hardly turns about its {' and '.join(still)} (less than 0.05 rad/s above the "

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.identify.advice import NAMES
+from contactid.inhand.identify.advice import NAMES, Limits, limits_of
 from contactid.inhand.identify.disturbance_models import Model
 from contactid.inhand.identify.likelihood import (
     INTERVAL,
@@ -66,6 +66,11 @@ class OwnEstimate:
         calibration = max(float(self.fit.errors[0] ** 2 - self.fit.fit_errors[0] ** 2), 0.0)
         error = INTERVAL * float(np.hypot(alone, np.sqrt(calibration)))
         return mass - error, (mass + error) / (1.0 - self.recording.unsensed_share)
+
+    @cached_property
+    def motion_limits(self) -> Limits:
+        """How the object was moved."""
+        return limits_of(self.recording.stretches)
 
     @property
     def told_by(self) -> dict[str, str]:
@@ -152,5 +157,5 @@ def estimate_own(recording: OwnRecording) -> OwnEstimate:
                 "parameters have no part in the forces",
                 "Turn it about other axes, too, or add a tracker's noise to simulated poses",
             ) from None
-        fit, there = with_drift(recording.stretches, fit)
+        fit, there = with_drift(fit)
     return OwnEstimate(recording, fit, there, time.perf_counter() - begin)

@@ -13,6 +13,7 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import consistency, geodesic_distance, moved_to, tensor
+from contactid.core.threads import one_blas_thread
 from contactid.inhand.identify.advice import NAMES, SHOWN, Advice, advise, told_sentence
 from contactid.inhand.identify.joint import JointFit, fit_jointly
 from contactid.inhand.identify.latent_errors import LEVELS
@@ -37,6 +38,7 @@ from contactid.sources.recorded_table import Source, several
 _UNITS = ("kg", "m", "m", "m", *("kg m2",) * 6)
 
 
+@one_blas_thread
 def estimate(
     recording: Source | Sequence[Source],
     hull: Hull,
@@ -99,7 +101,7 @@ def result_of(found: OwnEstimate) -> Result:
     fit, recording, there = found.fit, found.recording, found.at_answer
     advice = None
     if there is not None:
-        advice = advise(recording.stretches, fit, there.fitted, there.evidence)
+        advice = advise(found.motion_limits, fit, there.fitted, there.evidence)
     params = _params(found)
     residuals, covariance = residuals_and_covariance(recording, fit, there)
     named = list(params.index[: len(covariance)])
@@ -155,7 +157,7 @@ def result_of_several(every: Sequence[OwnEstimate]) -> Result:
                 f"{one.name} has no time, so it is still poses", "Estimate from it alone"
             )
     drifts = [one.at_answer.drift for one in every if one.at_answer is not None]
-    joint = fit_jointly([one.stretches for one in recordings], fits, drifts)
+    joint = fit_jointly(fits, drifts)
     names = " and ".join(one.name for one in recordings)
     model = next(one for one in fits[0].models if one.names == joint.disturbances)
     fit = replace(

@@ -16,6 +16,7 @@ import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
+from contactid.core.threads import one_blas_thread
 from contactid.inhand.friction.line import SurfaceFriction, surface_friction
 from contactid.inhand.friction.slip import UNSEEN, SlipEstimate, estimate_friction
 from contactid.inhand.own.draw import draw_slip
@@ -31,6 +32,7 @@ _WIDE = 0.1  # relative standard error from which on a warning tells of it
 _MOST_NAMES = 5  # trials that a warning names
 
 
+@one_blas_thread
 def slip(
     trials: Source | Sequence[str | Path],
     *,
