@@ -1,9 +1,10 @@
 """One thread for linear algebra."""
 
-import contactid
 import pytest
-from contactid.core.threads import one_blas_thread
 from threadpoolctl import threadpool_info, threadpool_limits
+
+import contactid
+from contactid.core.threads import one_blas_thread
 
 
 def blas_threads() -> set[int]:
