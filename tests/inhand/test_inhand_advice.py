@@ -32,6 +32,7 @@ from contactid.inhand.identify.advice import (
     limits_of,
     swings_within,
     told_sentence,
+    well_told,
 )
 from contactid.inhand.identify.averaging import averaged_stretches
 from contactid.inhand.identify.disturbance_models import inverse
@@ -367,3 +368,14 @@ def test_predictions_are_within_a_quarter_but_in_the_cases_that_the_page_names()
     assert set(off.index[off > 0.5]) == {"in hand, tracked by vision"}
     few = table[table["entries_before"] <= 2.0]
     assert np.all(few["entries_after"] >= 2.0 * few["entries_before"])
+
+
+def test_what_is_told_is_small_beside_the_body_not_far_from_a_uniform_one():
+    """A moment that the data know to a percent is told by them, be it a uniform body's or not."""
+    hull = np.array([[0.0, 0.0, 0.0], [0.1, 0.1, 0.1]])
+    values = np.array([1.0, 0.0, 0.0, 0.0, *(2e-3, 3e-3, 4e-3), 0.0, 0.0, 0.0] + 6 * [1e-3])
+    limits = np.array([0.1, 2e-3, 2e-3, 2e-3, 2e-4, 3e-4, 4e-4])
+    products = 0.1 * np.sqrt([6e-6, 8e-6, 12e-6])
+    errors = np.array([*limits, *products, *6 * [1e-4]])
+    assert np.all(well_told(values, 0.999 * errors, hull))
+    assert not np.any(well_told(values, 1.001 * errors, hull))

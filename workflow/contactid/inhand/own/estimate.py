@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.identify.advice import NAMES, Limits, limits_of
+from contactid.inhand.identify.advice import NAMES, Limits, limits_of, well_told
 from contactid.inhand.identify.disturbance_models import Model
 from contactid.inhand.identify.likelihood import (
     INTERVAL,
@@ -74,10 +74,13 @@ class OwnEstimate:
 
     @property
     def told_by(self) -> dict[str, str]:
-        """Of every parameter, and of the tensor about B's origin: ``prior`` where the data move it by
-        less than a standard error of the fit.
+        """Of every parameter, and of the tensor about B's origin: ``prior`` where the data's error is
+        large and they move it by less than that from a uniform body.
         """
-        pairs = zip((*NAMES, *ORIGIN), self.fit.by_data, strict=True)
+        fit = self.fit
+        values = told_parameters(fit.body.vector)
+        by_data = fit.by_data | well_told(values, fit.fit_errors, self.recording.hull)
+        pairs = zip((*NAMES, *ORIGIN), by_data, strict=True)
         return {name: DATA if moved else PRIOR for name, moved in pairs}
 
     @property

@@ -37,7 +37,7 @@ from contactid.sources.recorded_table import Source, name_of
 _SLOWEST = 0.2  # s between rows; beyond it milliseconds were taken for seconds
 _FASTEST, _FARTHEST = 10.0, 100.0  # m/s and m; beyond them millimetres were taken for metres
 _NORMS = (0.9, 1.1)  # of quaternions that are normalised
-_FEW_HELD = 0.1  # share of rows that repeat a pose; a tracker that is slower than the rows has more
+_FEWEST_POSES = 5.0  # new ones a second: fewer are a still object's whose tracker has no noise
 # times the distance from the neighbours' middle that nine of ten rows stay below
 _JUMP = 4.0
 _OFF_BY_NOISE = 3.0  # deviations: that distance where white noise alone moves what is measured
@@ -47,6 +47,7 @@ _WIDEST_JUMP = 2  # rows
 _STUCK = 5
 # times as many as 19 of 20 values last for, where a sensor is slower than the rows or rounds
 _LASTS = 4.0
+_DEAD = 0.9  # share of rows in which a channel that isn't connected reads zero
 _MOSTLY_STUCK = 0.3  # share of rows; more of them aren't a lapse of the sensor
 _OUTSIDE = 5e-3  # m, or 3 deviations, that contacts may lie outside the hull
 _UPRIGHT = 0.5  # cosine between forces and the vertical
@@ -199,7 +200,7 @@ def _prepared(
         notes.append(f"{len(stretches)} stretches are estimated from jointly.")
     if count > 1:
         notes.append(f"{count} rows at a time are averaged.")
-    warnings += _pull(stretches) + _outside(table.contacts, force[good], point[good], hull, noise)
+    warnings += _pull(stretches) + _outside(table, force[good], point[good], hull, noise)
     return OwnRecording(
         name, table.contacts, tuple(stretches), still, noise["force_gain_sd"], noise["unsensed_share"], len(good), lost,
         tuple(notes), tuple(warnings), count,
@@ -230,10 +231,11 @@ def _held(table: OwnTable, complete: np.ndarray) -> np.ndarray:
     pose = np.column_stack([table.position, table.orientation])
     # equal to the last digit, as noise hardly ever is
     same = np.concatenate([[False], np.all(pose[1:] == pose[:-1], axis=1)]) & complete
-    return (
-        # if nearly all rows repeat, the object is still and all are kept
-        same if np.count_nonzero(~same & complete) > _FEW_HELD * len(same) else np.zeros_like(same)
-    )
+    assert table.time is not None
+    new = table.time[~same & complete]
+    # if the poses hardly ever change, the object is still and all are kept
+    moves = len(new) > 1 and len(new) > _FEWEST_POSES * float(np.ptp(new))
+    return same if moves else np.zeros_like(same)
 
 
 def _wild(
@@ -277,9 +279,11 @@ def _stuck(table: OwnTable, force: np.ndarray, rows: np.ndarray) -> dict[str, np
     Raises
     ------
     ContactIdError
-        Where that is more than a lapse.
+        Where that is more than a lapse, or a single sensor's component is zero throughout.
     """
     stuck: dict[str, np.ndarray] = {}
+    if len(table.contacts) == 1:
+        _refuse_dead_channel(table, force, rows)
     torque = force[:, :0] if table.torque is None else table.torque
     for kind, signal in (("force", force), ("torque", torque)):
         for i, contact in enumerate(table.contacts[: signal.shape[1]]):
@@ -301,6 +305,23 @@ def _stuck(table: OwnTable, force: np.ndarray, rows: np.ndarray) -> dict[str, np
                 "Check that sensor: it repeats itself, or is at its limit",
             )
     return stuck
+
+
+def _refuse_dead_channel(table: OwnTable, force: np.ndarray, rows: np.ndarray) -> None:
+    """A single sensor carries all of the load, so no component of a turned object's is zero; a
+    fingertip's may be.
+    """
+    torque = force if table.torque is None else table.torque
+    for kind, signal in (("force", force), ("torque", torque)):
+        zero = np.count_nonzero(signal[rows, 0] == 0.0, axis=0)
+        dead = zero > _DEAD * len(rows)
+        if dead.any() and not dead.all():
+            axis = int(np.argmax(dead))
+            column = "_".join(filter(None, [f"contact_{kind}", table.contacts[0], "xyz"[axis]]))
+            raise ContactIdError(
+                f"{column} is 0 in {zero[axis]} of {len(rows)} rows, while the sensor's others change",
+                "Check that channel",
+            )
 
 
 def _of_many(number: np.ndarray) -> np.ndarray:
@@ -387,15 +408,18 @@ def _cosine(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def _outside(
-    contacts: tuple[str, ...],
+    table: OwnTable,
     force: np.ndarray,
     point: np.ndarray,
     hull: np.ndarray,
     noise: Mapping[str, float],
 ) -> list[str]:
+    # a wrist's sensor is beside the object
+    if table.torque is not None and len(table.contacts) == 1:
+        return []
     normals, offsets = hull_halfspaces(hull)
     allowed, told = max(3.0 * noise["contact_position_sd"], _OUTSIDE), []
-    for i, contact in enumerate(contacts):
+    for i, contact in enumerate(table.contacts):
         touching = np.any(force[:, i] != 0.0, axis=1)
         if touching.any():
             # beyond the nearest face, of the median place
