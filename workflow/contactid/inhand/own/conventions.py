@@ -94,7 +94,8 @@ def likelier(
         splines = splined(_in_units(table, units, stated), hull, noise)
         if splines is None:
             continue
-        # the stated convention's own squares set what is clearly better
+        # the stated convention's own squares set what is clearly better; beside stated units that
+        # can't be, anything is
         if units == stated:
             limit = _CLEARLY * _trial(splines, stated, stated, any_sign=False).squares
         of_frames = [
