@@ -21,7 +21,7 @@ import xarray as xr
 from scipy.spatial.transform import Rotation
 
 from contactid.core.inertia import InertialParameters, geodesic_distance
-from contactid.inhand.identify.advice import NAMES, advise
+from contactid.inhand.identify.advice import NAMES, advise, limits_of
 from contactid.inhand.identify.averaging import averaged_stretches
 from contactid.inhand.identify.joint import JointFit, fit_jointly
 from contactid.inhand.identify.likelihood import (
@@ -163,18 +163,18 @@ def followed_by(twin: Twin, seed: int) -> dict[str, np.ndarray]:
 
     def recorded(motion: Swing | None, noise: int, seconds: float | None) -> Recorded:
         stretches, _ = averaged_stretches(twin.record(motion, noise, seconds))
-        fit, there = with_drift(stretches, fit_recording(stretches))
+        fit, there = with_drift(fit_recording(stretches))
         return stretches, fit, there
 
     first = recorded(None, seed, None)
     stretches, fit, there = first
-    advice = advise(stretches, fit, there.fitted, there.evidence)
+    advice = advise(limits_of(stretches), fit, there.fitted, there.evidence)
     row = advice.table.set_index("motion").loc[advice.advised]
 
     def with_another(motion: Swing | None) -> JointFit:
         both = (first, recorded(motion, seed + ANOTHER, row["seconds"]))
-        every, fits, answers = zip(*both, strict=True)
-        return fit_jointly(every, fits, [one.drift for one in answers])
+        _, fits, answers = zip(*both, strict=True)
+        return fit_jointly(fits, [one.drift for one in answers])
 
     naive = with_another(None)
     joint = naive if advice.best is None else with_another(advice.best)

@@ -32,11 +32,12 @@ from contactid.inhand.identify.advice import (
     limits_of,
     swings_within,
     told_sentence,
+    well_told,
 )
 from contactid.inhand.identify.averaging import averaged_stretches
 from contactid.inhand.identify.disturbance_models import inverse
 from contactid.inhand.identify.drift import STEADY
-from contactid.inhand.identify.joint import FittedRecording, fit_jointly, followed, summed
+from contactid.inhand.identify.joint import FittedRecording, fit_jointly, summed
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT
 from contactid.inhand.identify.likelihood import fit_recording, told_parameters
 from contactid.inhand.identify.linearised import WORLD
@@ -64,9 +65,9 @@ def stretches_of(data):
 
 
 def advised(stretches, fit):
-    present = FittedRecording.of(stretches, fit)
-    (evidence,) = followed([present], fit.body.vector)
-    return advise(stretches, fit, present, evidence)
+    present = FittedRecording.of(fit)
+    evidence = present.evidence(fit.body.vector)
+    return advise(limits_of(stretches), fit, present, evidence)
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +86,8 @@ def advice(fitted):
 
 
 def test_one_recording_alone_is_its_own_estimate(fitted):
-    stretches, fit = fitted
-    joint = fit_jointly([stretches], [fit])
+    _, fit = fitted
+    joint = fit_jointly([fit])
     assert joint.converged
     assert joint.errors == pytest.approx(fit.errors, rel=0.01)
     assert joint.fit_errors == pytest.approx(fit.fit_errors, rel=0.01)
@@ -99,8 +100,8 @@ def test_one_recording_alone_is_its_own_estimate(fitted):
 
 
 def test_the_same_twice_is_twice_the_information(fitted):
-    stretches, fit = fitted
-    (evidence,) = followed([FittedRecording.of(stretches, fit)], fit.body.vector)
+    _, fit = fitted
+    evidence = FittedRecording.of(fit).evidence(fit.body.vector)
     once, twice, longer = (
         summed(one).information for one in ([evidence], [evidence, evidence], [evidence.times(2.0)])
     )
@@ -111,7 +112,7 @@ def test_the_same_twice_is_twice_the_information(fitted):
 def test_two_recordings_are_better_than_each():
     every = [stretches_of(recording(120, 0.01, seed=k, noise_seed=k, **NOISY)) for k in (3, 4)]
     fits = [fit_recording(one) for one in every]
-    joint = fit_jointly(every, fits)
+    joint = fit_jointly(fits)
     assert np.all(joint.fit_errors < [one.fit_errors for one in fits])
     distances = [geodesic_distance(one.body, BODY) for one in (joint, *fits)]
     assert distances[0] < np.mean(distances[1:])
@@ -124,7 +125,7 @@ def test_a_cable_that_one_recording_shows_is_taken_out_of_both():
     short = stretches_of(pulled(recording(40, 0.01, **quiet | {"force_sd": 0.3})))
     fits = [fit_recording(one) for one in (turned, short)]
     assert [WORLD in one.models[0].names for one in fits] == [True, False]
-    joint = fit_jointly([turned, short], fits)
+    joint = fit_jointly(fits)
     assert joint.body.mass == pytest.approx(BODY.mass, rel=0.03)
 
 
@@ -177,7 +178,7 @@ def test_limits_are_those_of_the_motion():
 
 def test_swings_are_no_faster_and_turn_no_further_than_was_recorded(fitted):
     limits = limits_of(fitted[0])
-    swings = swings_within(limits, FittedRecording.of(*fitted).recording)
+    swings = swings_within(limits, FittedRecording.of(fitted[1]).recording)
     assert len(swings) == 10
     for motion, swing in swings.items():
         rate, change = swing.peaks()
@@ -291,7 +292,7 @@ def test_of_simulated_poses_the_information_that_counts_is_all_of_theirs():
     seen = study_twin("in_hand_vision", "load share 0", 0).record(None, 0, None)
     stretches, _ = averaged_stretches(seen)
     fit = fit_recording(stretches)
-    signals = FittedRecording.of(stretches, fit).recording
+    signals = FittedRecording.of(fit).recording
     exact = _simulated(
         signals, signals.signals.time, signals.rotations, signals.positions, signals.parts
     )
@@ -367,3 +368,14 @@ def test_predictions_are_within_a_quarter_but_in_the_cases_that_the_page_names()
     assert set(off.index[off > 0.5]) == {"in hand, tracked by vision"}
     few = table[table["entries_before"] <= 2.0]
     assert np.all(few["entries_after"] >= 2.0 * few["entries_before"])
+
+
+def test_what_is_told_is_small_beside_the_body_not_far_from_a_uniform_one():
+    """A moment that the data know to a percent is told by them, be it a uniform body's or not."""
+    hull = np.array([[0.0, 0.0, 0.0], [0.1, 0.1, 0.1]])
+    values = np.array([1.0, 0.0, 0.0, 0.0, *(2e-3, 3e-3, 4e-3), 0.0, 0.0, 0.0] + 6 * [1e-3])
+    limits = np.array([0.1, 2e-3, 2e-3, 2e-3, 2e-4, 3e-4, 4e-4])
+    products = 0.1 * np.sqrt([6e-6, 8e-6, 12e-6])
+    errors = np.array([*limits, *products, *6 * [1e-4]])
+    assert np.all(well_told(values, 0.999 * errors, hull))
+    assert not np.any(well_told(values, 1.001 * errors, hull))

@@ -133,3 +133,17 @@ def test_forces_in_other_axes_and_torques_in_another_unit_are_named(folder, tabl
             frame[f"contact_torque_wrist_{name}"] = 1e3 * torque[:, axis]
     with pytest.raises(ContactIdError, match=f"Give --(frame|units) {problem}"):
         explained_recording(frame, folder / "hull.csv", folder / "noise.yaml")
+
+
+def test_a_finger_that_feels_nothing_and_late_poses_are_named(folder, table):
+    """Where no fault in time explains the misfit."""
+    noisy = pushed(table, np.random.default_rng(1).normal(0.0, 1.0, (len(table.time), 3)))
+    silent = noisy.force.copy()
+    silent[:, 1] = 0.0
+    assert named(folder, replace(noisy, force=silent)) == (
+        f"{table.contacts[1]} feels no force in any row",
+        "Check its sensor",
+    )
+    held = np.arange(len(table.time)) // 2 * 2
+    late = replace(noisy, position=table.position[held], orientation=table.orientation[held])
+    assert named(folder, late)[0].startswith("50 % of its rows repeat the pose before them")

@@ -258,6 +258,22 @@ def test_angles_that_follow_no_line_are_refused(tmp_path, capsys):
     assert contactid.slip(tmp_path / "0.9", direction=8.0).valid
 
 
+def test_a_line_that_lays_most_of_the_angle_to_the_warp_is_doubted(tmp_path):
+    """Friction that grows with the load looks the same, and two loads fit any line."""
+    both = tmp_path / "0.4"
+    write_trials(both, Surface(0.4), (0.5,), 3, 1, rate=1.0)
+    for path in write_trials(tmp_path / "0.8", Surface(0.8), (2.0,), 3, 1, rate=1.0).iterdir():
+        path.rename(both / path.name)
+    answer = contactid.slip(both)
+    assert answer.params.loc["friction_mu", "value"] < 0.3
+    assert any("laid to the surface's warp" in warning for warning in answer.warnings)
+    assert any("Through two loads" in limit for limit in answer.limits)
+    warped = write_trials(tmp_path / "w", Surface(0.5, warp=4.0), (0.5, 1.0, 2.0), 2, 1, rate=1.0)
+    answer = contactid.slip(warped)
+    assert not any("laid to" in warning for warning in answer.warnings)
+    assert not any("Through two loads" in limit for limit in answer.limits)
+
+
 def test_one_load_and_no_slip_have_no_mu_but_say_why(tmp_path):
     one = contactid.slip(write_trials(tmp_path / "a", Surface(0.6), (1.0,), 2, 1, rate=1.0))
     assert list(one.params.index) == ["apparent_mu", "apparent_bound"]

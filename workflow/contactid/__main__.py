@@ -61,8 +61,6 @@ def main(given: Sequence[str] | None = None) -> int:
     arguments are.
     """
     os.environ.setdefault("MPLBACKEND", "Agg")  # a command draws into files, and opens no window
-    # before numpy is imported: on small matrices more threads wait for each other, at full load
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
     if given is None:  # else the process is a caller's
         gc.set_threshold(_BETWEEN_SEARCHES)
     words = sys.argv[1:] if given is None else list(given)

@@ -143,8 +143,9 @@ def _impact_map(recorded: Rows) -> list[Artefact]:
             "headline:headline",
             "draw_headline",
             "Errors of Table II's predictions of v_x+ beside answers that know nothing of the "
-            "arm, row by row and their means (dots); the map's errors by speed and direction; the "
-            "fitted v_z+ over v_x+, and one lean of the table (line).",
+            "arm, row by row (ticks) and their means (dots; logarithmic above 1 mm/s); the map's "
+            "errors by speed and direction; the fitted v_z+ over v_x+, and one lean of the table "
+            "(line).",
             title="What the printed map tells of the measured velocities",
             data="printed: Table II without its copied row",
         ),

@@ -117,13 +117,9 @@ def _draw_means(axes: Axes, data: pd.DataFrame) -> None:
     for place, column in enumerate(PREDICTIONS):
         error = 1e3 * data[column]
         axes.plot(error, np.full(len(error), place), "|", ms=5.0, mew=0.6, color=style.MEASURED)
-        axes.plot(
-            error.mean(),
-            place,
-            "o",
-            ms=4.0,
-            color=style.RELEASE if column == "error_map" else style.LINE,
-        )
+        # colours are those of directions
+        filled = "black" if column == "error_map" else "white"
+        axes.plot(error.mean(), place, "o", ms=4.0, color="black", markerfacecolor=filled)
     axes.set_yticks(range(len(PREDICTIONS)), list(PREDICTIONS.values()))
     axes.invert_yaxis()
     axes.set_xscale("symlog", linthresh=1.0)  # some errors are 0

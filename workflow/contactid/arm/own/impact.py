@@ -21,6 +21,7 @@ from contactid.arm.own.explained import explained_impact
 from contactid.arm.own.impacts import OwnImpact, own_robot
 from contactid.arm.own.recordings import Recordings, read_own
 from contactid.core.errors import ContactIdError
+from contactid.core.threads import one_blas_thread
 from contactid.output.residual_figure import draw_residuals
 from contactid.output.result import Result, parameter_row, parameter_table
 from contactid.output.style import label_data
@@ -42,6 +43,7 @@ _OF_OTHERS = (
 _OF_LWR4 = "The described inertias of the LWR 4+ can't all be right (docs/lab/arm.md), and the map rests on them."
 
 
+@one_blas_thread
 def impact(
     recordings: Recordings,
     *,

@@ -70,6 +70,7 @@ _QUICK, _SLOW = 2.0, 2.0  # by which quick shakes and slow tilts are faster and 
 ALL = [0, 1, 2]
 AXES = {"x": [0], "y": [1], "z": [2], "x, y and z in turn": ALL}
 _MOMENTS = slice(4, 7)  # of told parameters
+_PAIRS = ((0, 1), (0, 2), (1, 2))  # of axes, in the order of products of inertia
 # relative error of the levels that a recording shows of its poses' noise: twins' scatter by 0.04 to
 # 0.35, half of them by less than 0.2
 _LEVELS_OFF = 0.15
@@ -85,6 +86,7 @@ class Limits:
     Attributes
     ----------
     rate, change : rad/s and rad/s2, of turning
+    about : (3,) rad/s, root mean square of turning about each of the body's axes
     angle : rad, from the mean orientation
     seconds : of all its stretches
     middle : (4,) quaternion of the mean orientation
@@ -92,6 +94,7 @@ class Limits:
 
     rate: float
     change: float
+    about: np.ndarray
     angle: float
     seconds: float
     middle: np.ndarray
@@ -128,17 +131,17 @@ class Advice:
 
 
 def advise(
-    stretches: Sequence[RecordedSignals],
+    limits: Limits,
     fit: RecordingFit,
     present: FittedRecording,
     evidence: Evidence,
 ) -> Advice:
-    """What the stretches of one recording tell, and what to record next, of their estimate.
+    """What a recording that was moved within limits tells, and what to record next, of its estimate.
 
     ``present`` are its equations at that answer, and ``evidence`` what they say. The unsensed wrench
     drifts as far in the next recording.
     """
-    limits, recording, drift = limits_of(stretches), present.recording, present.drift
+    recording, drift = present.recording, present.drift
     seconds = limits.more
     # every motion that is compared lasts equally long
     longer = seconds / limits.seconds
@@ -182,24 +185,43 @@ def told_sentence(body: InertialParameters, covariance: np.ndarray, hull: np.nda
     """
     values = told_parameters(body.vector)
     covariance = told_covariance(covariance, body.vector)
-    errors, size = np.sqrt(np.diag(covariance)), float(np.ptp(hull, axis=0).max())
-    certain: dict[bool, list[str]] = {True: [], False: []}
-    share = errors[0] / values[0]
-    certain[bool(share <= _TOLD)].append(f"mass to {_percent(share)}")
-    for axis, error in zip("xyz", errors[1:4], strict=True):
-        certain[bool(error <= _TOLD_CENTER * size)].append(f"c_{axis} to {1e3 * error:.2g} mm")
+    errors = np.sqrt(np.diag(covariance))
     shares = errors[_MOMENTS] / values[_MOMENTS]
-    for axis, share in zip("xyz", shares, strict=True):
-        certain[bool(share <= _TOLD)].append(f"I_{2 * axis} to {_percent(share)}")
-    certain[True] += _pairs(values[_MOMENTS], covariance[_MOMENTS, _MOMENTS])
-    told, untold = (", ".join(certain[one]) or "nothing" for one in (True, False))
-    return f"Told by the data, calibration apart: {told}. Hardly or not: {untold}."
+    words = [
+        f"mass to {_percent(errors[0] / values[0])}",
+        *(
+            f"c_{axis} to {1e3 * error:.2g} mm"
+            for axis, error in zip("xyz", errors[1:4], strict=True)
+        ),
+        *(f"I_{2 * axis} to {_percent(share)}" for axis, share in zip("xyz", shares, strict=True)),
+    ]
+    told = well_told(values, errors, hull)[: len(words)]
+    certain = [one for one, is_told in zip(words, told, strict=True) if is_told]
+    uncertain = [one for one, is_told in zip(words, told, strict=True) if not is_told]
+    certain += _pairs(values[_MOMENTS], covariance[_MOMENTS, _MOMENTS])
+    sentence = f"Told by the data alone, calibration apart: {', '.join(certain) or 'nothing'}."
+    return f"{sentence} Hardly or not: {', '.join(uncertain)}." if uncertain else sentence
+
+
+def well_told(values: np.ndarray, errors: np.ndarray, hull: np.ndarray) -> np.ndarray:
+    """(16,) whether errors of :func:`.likelihood.told_parameters` are small: beside the mass, the
+    hull's length, the moment itself, or a product's two moments.
+    """
+    enough = np.empty(len(values))
+    enough[0] = _TOLD * values[0]
+    enough[1:4] = _TOLD_CENTER * float(np.ptp(hull, axis=0).max())
+    for start in (_MOMENTS.start, len(NAMES)):
+        moments = values[start : start + 3]
+        products = [moments[one] * moments[other] for one, other in _PAIRS]
+        enough[start : start + 3] = _TOLD * moments
+        enough[start + 3 : start + 6] = _TOLD * np.sqrt(products)
+    return errors <= enough
 
 
 def _pairs(moments: np.ndarray, covariance: np.ndarray) -> list[str]:
     """Sums and differences of two of three moments that are told where one of the two isn't."""
     errors, words = np.sqrt(np.diag(covariance)), []
-    for one, other in ((0, 1), (0, 2), (1, 2)):
+    for one, other in _PAIRS:
         both = [one, other]
         total = moments[both].sum()
         # each is told, so no combination need be named
@@ -240,7 +262,7 @@ def _next_sentence(
         f"{scale * table[f'expected_{name}'][best]:.2g} {unit}"
         for name, (scale, unit) in scales.items()
     )
-    return f"Next, record {how}. Expected errors: {brought}."
+    return f"Next, record {how}. Expected errors, with what the hull tells: {brought}."
 
 
 def _percent(share: float) -> str:
@@ -381,6 +403,7 @@ def limits_of(stretches: Sequence[RecordedSignals]) -> Limits:
     return Limits(
         rate=float(np.quantile(np.linalg.norm(rate, axis=1), _USUAL)),
         change=float(np.quantile(np.linalg.norm(change, axis=1), _USUAL)),
+        about=np.sqrt(np.mean(rate**2, axis=0)),
         angle=float((middle.inv() * turned).magnitude().max()),
         seconds=sum(float(np.ptp(one.time)) for one in stretches),
         middle=rotations.as_quaternions(middle),

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -43,14 +42,12 @@ from contactid.inhand.identify.linearised import (
     Linearised,
     PresentRecording,
     linearised,
-    started,
 )
-from contactid.inhand.identify.pose_noise import noise_information, without_noise
+from contactid.inhand.identify.pose_noise import NoiseInformation, without_noise
 from contactid.inhand.identify.wrench import PARAMETERS
-from contactid.inhand.readers.recordings import RecordedSignals
 
 _ROUNDS = 10  # of linearisation, at most; each recording is near its own answer already
-_LEAST_ROUNDS = 3  # poses start smoothed, and follow the answer within these
+_FIRST = 1  # rounds at least: poses start at each recording's own answer, and follow the common one
 _ARRIVED = 0.1  # standard errors that the answer moves in the last round, as for one recording
 _SETTLED = 0.5  # the same, from which on the answer isn't called settled
 # relative standard error up to which the data know a mass, as :mod:`.advice` names it
@@ -69,7 +66,7 @@ class Evidence:
     gains : errors of calibration
     errors : at these equations, for the poses to follow an answer
     present : the equations
-    stated : (6,) deviations of a pose's increment
+    feigned : information that the poses' noise feigns there
     longer : by this factor than these equations is the recording of the same motion
     """
 
@@ -77,13 +74,13 @@ class Evidence:
     gains: Gains
     errors: LatentErrors
     present: Linearised
-    stated: np.ndarray
+    feigned: NoiseInformation
     longer: float = 1.0
 
-    @cached_property
+    @property
     def noise(self) -> np.ndarray:
         """(10, 10) of the information, what the poses' noise feigns."""
-        return self.longer * noise_information(self.present, self.stated, self.errors)
+        return self.longer * self.feigned.matrix
 
     @property
     def model(self) -> Model:
@@ -127,15 +124,16 @@ class FittedRecording:
     @classmethod
     def of(
         cls,
-        stretches: Sequence[RecordedSignals],
         fit: RecordingFit,
         disturbances: tuple[str, ...] | None = None,
         drift: Drift = STEADY,
     ) -> FittedRecording:
-        """At smoothed poses, and forces shifted by the lag that was found; the fit's own
-        disturbances by default.
+        """At the poses and with the lag of a moved recording's fit; its own disturbances by
+        default.
         """
-        recording, _ = started(stretches)
+        assert fit.recording is not None
+        # a copy, for its poses may follow another answer
+        recording = replace(fit.recording)
         recording.lag = float(fit.answer[PLACES[LAG]][0])
         # a fit without a force of the world has looked for its place in vain
         if WORLD in fit.models[0].names:
@@ -160,7 +158,8 @@ class FittedRecording:
         )
         every.sort(key=lambda one: one.names != self._disturbances)
         every[0], gains = without_gains(recording, present, errors, every[0], self._gain_sd)
-        return Evidence(tuple(every), gains, errors, present, recording.stated)
+        feigned = NoiseInformation(present, recording.stated, errors)
+        return Evidence(tuple(every), gains, errors, present, feigned)
 
     def residuals(self, evidence: Evidence, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Times (m,) s, and (m, 6) N and N m, sensed wrench less what a body (10,) asks for."""
@@ -233,15 +232,6 @@ def summed(every: Sequence[Evidence]) -> Summed:
     )
 
 
-def followed(recordings: Sequence[FittedRecording], vector: np.ndarray) -> list[Evidence]:
-    """Evidence of recordings whose poses have followed a body (10,)."""
-    for _ in range(_LEAST_ROUNDS):
-        every = [one.evidence(vector) for one in recordings]
-        for one, evidence in zip(recordings, every, strict=True):
-            one.follow(evidence, vector)
-    return every
-
-
 @dataclass(frozen=True, eq=False)
 class JointFit:
     """One body from several recordings.
@@ -293,11 +283,10 @@ class JointFit:
 
 
 def fit_jointly(
-    every: Sequence[Sequence[RecordedSignals]],
     fits: Sequence[RecordingFit],
     drifts: Sequence[Drift] = (),
 ) -> JointFit:
-    """One body from the stretches of several recordings with fits of their own.
+    """One body from several moved recordings with fits of their own.
 
     All have the disturbances that are likeliest by the sum of their evidence: a cable that a small
     turn doesn't show carries weight there, too. drifts are those of the recordings' unsensed
@@ -312,8 +301,8 @@ def fit_jointly(
         weighed[model.names] = weighed.get(model.names, 0.0) + likelihood
     likeliest = max(weighed, key=lambda names: weighed[names])
     recordings = [
-        FittedRecording.of(stretches, fit, likeliest, drift)
-        for stretches, fit, drift in zip(every, fits, drifts or [STEADY] * len(fits), strict=True)
+        FittedRecording.of(fit, likeliest, drift)
+        for fit, drift in zip(fits, drifts or [STEADY] * len(fits), strict=True)
     ]
     hull = recordings[0].recording.signals.hull
     # the soft prior's mass; it is known within a factor of e only
@@ -335,8 +324,7 @@ def fit_jointly(
         for recording, one in zip(recordings, found, strict=True):
             recording.follow(one, body.vector)
         steps = np.abs(body.vector - near) / np.sqrt(np.diag(total.covariance))
-        # poses start smoothed, and have followed the answer by then
-        if turn >= _LEAST_ROUNDS and steps.max() <= _ARRIVED:
+        if turn >= _FIRST and steps.max() <= _ARRIVED:
             break
     return JointFit(
         body=body,

@@ -1,8 +1,9 @@
 """What else may be wrong with a recording that no rigid body explains: faults that leave a mark in
-time.
+time, or in a column.
 
-Each adds unknowns to the linear fit of :mod:`contactid.inhand.own.splined_rows`. One that takes
-away most of the squared residuals is named in the refusal; nothing is answered by it.
+Those in time add unknowns to the linear fit of :mod:`contactid.inhand.own.splined_rows`. One that
+takes away most of the squared residuals is named in the refusal; nothing is answered by it. Else
+a sensor is named that reads nothing, or poses that are slower than the forces.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ Order = Literal["XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
 _ORDERS: tuple[Order, ...] = get_args(Order)
 # enough for rows that are closer than a filter's lag
 _MOST_ROWS = 1500
+# share of rows that repeat a pose: the tracker is slower than the sensor
+_MOSTLY_HELD = 0.3
 # times the usual step from row to row: a seam between two recordings
 _SEAM = 20.0
 
@@ -52,7 +55,7 @@ def cause_of_misfit(
     """
     whole = None if table.time is None else splined(table, hull, noise, _MOST_ROWS)
     if whole is None:
-        return "", ""
+        return _silent(table)
     plain = _squares([whole], convention, own_zeros=False)
     faults = [
         _joined(table, hull, noise, convention, plain),
@@ -62,8 +65,30 @@ def cause_of_misfit(
     ]
     likeliest = min(faults, key=lambda fault: fault.squares)
     if likeliest.squares > _MOST_LEFT * plain:
-        return "", ""
+        return _silent(table)
     return likeliest.sentence, likeliest.remedy
+
+
+def _silent(table: OwnTable) -> tuple[str, str]:
+    """A force sensor's component without a reading, or poses that hardly change from row to row;
+    and the remedy.
+    """
+    still = np.all((table.force == 0.0) | np.isnan(table.force), axis=0)
+    for contact, axes in zip(table.contacts, still, strict=True):
+        if axes.any():
+            which = "" if axes.all() else f" along {' and '.join(np.array(list('xyz'))[axes])}"
+            return (
+                f"{contact or 'the contact'} feels no force{which} in any row",
+                "Check its sensor",
+            )
+    pose = np.column_stack([table.position, table.orientation])
+    held = float(np.mean(np.all(pose[1:] == pose[:-1], axis=1)))
+    if held > _MOSTLY_HELD:
+        return (
+            f"{100.0 * held:.0f} % of its rows repeat the pose before them, so poses may be late",
+            "Give a row per pose, with the force at its time",
+        )
+    return "", ""
 
 
 def _joined(

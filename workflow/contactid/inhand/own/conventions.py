@@ -43,21 +43,22 @@ _FAR, _NEAR = 5.0, 1.5  # hull's lengths from its middle: contacts in another un
 # of the stated convention's squares: a cheap fit that is no better than that isn't tried whole
 _CLEARLY = 0.6
 _ALIKE = 1.3  # times the least squares: a cheap fit doesn't rank these
-_DENSEST = (
-    1.2e4  # kg/m3, lead's; over it forces have another unit, if that gives a density between these:
-)
+# densities over the hull, kg/m3. Lead's: over it forces have another unit, if that gives a usual one
+_LEAD = 1.2e4
 _USUAL = (100.0, 9000.0)
-_LIGHTEST = 20.0  # a usual body by kgf; below it the hull is a wide one
+# of a usual body by kgf; below it the hull is a wide one
+_LIGHTEST = 20.0
 
 
 def in_frame(table: OwnTable, convention: Convention) -> OwnTable:
     """A table with the poses and forces that a convention means."""
     frame = convention.frame
     orientation = table.orientation @ quaternion_matrix(frame).T
-    # rows of zeros are no orientation: they become NaN, and are lost
-    with np.errstate(invalid="ignore"):
-        unit = orientation / np.linalg.norm(orientation, axis=1, keepdims=True)
-    turn = to_object(frame, matrices(unit))
+    # a lost orientation, or one of zeros, loses the forces that it would turn
+    whole = np.linalg.norm(orientation, axis=1) > 0.0
+    rotations = np.full((len(orientation), 3, 3), np.nan)
+    rotations[whole] = matrices(orientation[whole])
+    turn = to_object(frame, rotations)
     deviation = table.force_sd
     if deviation is not None:
         # variances of turned components add up by the squares
@@ -93,7 +94,8 @@ def likelier(
         splines = splined(_in_units(table, units, stated), hull, noise)
         if splines is None:
             continue
-        # the stated convention's own squares set what is clearly better
+        # the stated convention's own squares set what is clearly better; beside stated units that
+        # can't be, anything is
         if units == stated:
             limit = _CLEARLY * _trial(splines, stated, stated, any_sign=False).squares
         of_frames = [
@@ -163,7 +165,7 @@ def doubt_unit_of_forces(mass: float, hull: np.ndarray, stated: Convention) -> l
     told = " or ".join(f"{unit} ({value:.3g} kg/m3)" for unit, value in usual.items())
     found = f"{mass:.3g} kg in this hull are {density:.3g} kg/m3"
     option = " or ".join(f"--units {unit}" for unit in usual)
-    if density <= _DENSEST:
+    if density <= _LEAD:
         doubt = "as light as foam" if light else "denser than copper"
         return [f"{found}, {doubt}: are the forces in {told}? Then give {option}."]
     raise ContactIdError(f"{found}, denser than lead: the forces are in {told}", f"Give {option}")

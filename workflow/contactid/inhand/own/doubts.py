@@ -8,9 +8,8 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from scipy.special import chdtrc
 
-from contactid.inhand.identify.advice import NAMES
+from contactid.inhand.identify.advice import NAMES, Limits
 from contactid.inhand.identify.disturbance_models import PENALTY, Model
-from contactid.inhand.identify.identifiability import visible_motion
 from contactid.inhand.identify.latent_errors import COMING
 from contactid.inhand.identify.likelihood import INTERVAL, RecordingFit
 from contactid.inhand.identify.linearised import AXES, LAG, PLACES, SPRING, WORLD
@@ -39,6 +38,7 @@ DRIFTS = 3.0
 # Raftery, J. Am. Stat. Assoc. 90, 1995)
 _AGAINST = 5.0
 _EDGE = 0.02  # of the hull's length
+_LEVEL = 0.3  # rise of a force over its level part, up to which it may be a weight's that leans
 _DISTURBED = {
     WORLD: "a force fixed in the world",
     SPRING: "its change with the place",
@@ -50,7 +50,7 @@ _DISTURBED = {
 def doubts(found: OwnEstimate) -> tuple[str, ...]:
     """Sentences on an answer that may be wrong, then on one that is weak, then on its parts."""
     fit, recording = found.fit, found.recording
-    weak_motion = [] if recording.still else _weak_motion(fit, recording)
+    weak_motion = [] if recording.still else _weak_motion(found.motion_limits, recording)
     return (
         *_too_noisy(fit),
         *_impossible(fit, recording.hull),
@@ -75,6 +75,8 @@ def limits(found: OwnEstimate) -> tuple[str, ...]:
         "A common factor of all forces is another mass at every motion: standard errors count "
         f"{100 * recording.gain_sd:.2g} % for the sensors' calibration (force_gain_sd).",
         f"So is a share of the load that bypasses the sensors, and {counted} (unsensed_share).",
+        "The object is taken to be rigid: a liquid or a loose part of some percent of its mass passes for a lag or "
+        "a cable, and moves the answer by about as much.",
         # beside a drift, which may be a cable's, it is a warning
         *([] if _drift(found) else _slow_beside_a_cable(found)),
     )
@@ -166,12 +168,9 @@ def _misfit(fit: RecordingFit) -> list[str]:
     ]
 
 
-def _weak_motion(fit: RecordingFit, recording: OwnRecording) -> list[str]:
+def _weak_motion(limits: Limits, recording: OwnRecording) -> list[str]:
     warnings = []
-    # smoothed, with what the poses' noise explains taken away
-    rates = np.concatenate([visible_motion(one).rate for one in recording.stretches])
-    rate = np.sqrt(np.mean(rates**2, axis=0))
-    still = [axis for axis, size in zip("xyz", rate, strict=True) if size < _STILL]
+    still = [axis for axis, rate in zip("xyz", limits.about, strict=True) if rate < _STILL]
     if still:
         warnings.append(
             f"Weak excitation: the object hardly turns about its {' and '.join(still)} (less than 0.05 rad/s above the "
@@ -240,7 +239,7 @@ def _unsensed(fit: RecordingFit, gravity: float) -> list[str]:
             "the weight): a sensor's zero, or what holds the object besides. It is taken out; one that varies with "
             "the load can't be."
         )
-    sentences = _disturbances(fit)
+    sentences = _disturbances(fit, gravity)
     warnings += [sentences[name] for name in _DISTURBED if name in fit.models[0].names]
     # variances of both spans add up
     slow = float(np.sqrt(fit.levels[list(COMING)].sum()))
@@ -266,12 +265,22 @@ def _drift(found: OwnEstimate) -> list[str]:
     ]
 
 
-def _disturbances(fit: RecordingFit) -> dict[str, str]:
+def _leaning(fit: RecordingFit, gravity: float) -> str:
+    """That a vertical which is off would show the same, where the force is level."""
+    along, upwards = np.split(fit.answer[PLACES[WORLD]], [2])
+    size = float(np.linalg.norm(along))
+    if not gravity or abs(upwards[0]) > _LEVEL * size:
+        return ""
+    tilt = np.degrees(np.arcsin(min(size / (fit.body.mass * gravity), 1.0)))
+    return f", or of a vertical that is off by {tilt:.2g} degrees"
+
+
+def _disturbances(fit: RecordingFit, gravity: float) -> dict[str, str]:
     """A sentence on each disturbance that may have been taken out."""
     force, late = np.linalg.norm(fit.answer[PLACES[WORLD]]), 1e3 * fit.answer[PLACES[LAG]][0]
     return {
-        WORLD: f"A force of {force:.2g} N that isn't sensed is fixed in the world, as of a cable. It is taken out; the "
-        "mass is then told by accelerations alone.",
+        WORLD: f"A force of {force:.2g} N that isn't sensed is fixed in the world, as of a cable"
+        f"{_leaning(fit, gravity)}. It is taken out; the mass is then told by accelerations alone.",
         SPRING: "It changes with the object's place, as of a cable on a spring or a hose that bends.",
         LAG: f"The forces are {abs(late):.0f} ms {'late' if late > 0.0 else 'early'}; they are shifted to the poses.",
         AXES: "Accelerations of the positions don't fit the forces: position and orientation aren't told in the same "
@@ -284,6 +293,6 @@ def _by_prior(found: OwnEstimate) -> list[str]:
     if not names:
         return []
     return [
-        f"The data move {', '.join(names)} by less than a standard error from a uniform body in the hull: take "
-        "them for that body's."
+        f"The data hardly tell {', '.join(names)}, and move them by less than a standard error from a uniform body "
+        "in the hull: take them for that body's."
     ]

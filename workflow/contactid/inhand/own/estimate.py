@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.identify.advice import NAMES
+from contactid.inhand.identify.advice import NAMES, Limits, limits_of, well_told
 from contactid.inhand.identify.disturbance_models import Model
 from contactid.inhand.identify.likelihood import (
     INTERVAL,
@@ -67,12 +67,20 @@ class OwnEstimate:
         error = INTERVAL * float(np.hypot(alone, np.sqrt(calibration)))
         return mass - error, (mass + error) / (1.0 - self.recording.unsensed_share)
 
+    @cached_property
+    def motion_limits(self) -> Limits:
+        """How the object was moved."""
+        return limits_of(self.recording.stretches)
+
     @property
     def told_by(self) -> dict[str, str]:
-        """Of every parameter, and of the tensor about B's origin: ``prior`` where the data move it by
-        less than a standard error of the fit.
+        """Of every parameter, and of the tensor about B's origin: ``prior`` where the data's error is
+        large and they move it by less than that from a uniform body.
         """
-        pairs = zip((*NAMES, *ORIGIN), self.fit.by_data, strict=True)
+        fit = self.fit
+        values = told_parameters(fit.body.vector)
+        by_data = fit.by_data | well_told(values, fit.fit_errors, self.recording.hull)
+        pairs = zip((*NAMES, *ORIGIN), by_data, strict=True)
         return {name: DATA if moved else PRIOR for name, moved in pairs}
 
     @property
@@ -152,5 +160,5 @@ def estimate_own(recording: OwnRecording) -> OwnEstimate:
                 "parameters have no part in the forces",
                 "Turn it about other axes, too, or add a tracker's noise to simulated poses",
             ) from None
-        fit, there = with_drift(recording.stretches, fit)
+        fit, there = with_drift(fit)
     return OwnEstimate(recording, fit, there, time.perf_counter() - begin)

@@ -94,6 +94,7 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
         degrees=degrees,
         iterations=1,
         converged=True,
+        recording=None,
     )
 
 

@@ -11,8 +11,9 @@ and rows in which a force sensor repeats itself or is at its limit. The others a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,7 +38,7 @@ from contactid.sources.recorded_table import Source, name_of
 _SLOWEST = 0.2  # s between rows; beyond it milliseconds were taken for seconds
 _FASTEST, _FARTHEST = 10.0, 100.0  # m/s and m; beyond them millimetres were taken for metres
 _NORMS = (0.9, 1.1)  # of quaternions that are normalised
-_FEW_HELD = 0.1  # share of rows that repeat a pose; a tracker that is slower than the rows has more
+_FEWEST_POSES = 5.0  # new ones a second: fewer are a still object's whose tracker has no noise
 # times the distance from the neighbours' middle that nine of ten rows stay below
 _JUMP = 4.0
 _OFF_BY_NOISE = 3.0  # deviations: that distance where white noise alone moves what is measured
@@ -47,6 +48,7 @@ _WIDEST_JUMP = 2  # rows
 _STUCK = 5
 # times as many as 19 of 20 values last for, where a sensor is slower than the rows or rounds
 _LASTS = 4.0
+_DEAD = 0.9  # share of rows in which a channel that isn't connected reads zero
 _MOSTLY_STUCK = 0.3  # share of rows; more of them aren't a lapse of the sensor
 _OUTSIDE = 5e-3  # m, or 3 deviations, that contacts may lie outside the hull
 _UPRIGHT = 0.5  # cosine between forces and the vertical
@@ -114,69 +116,125 @@ def read_own_recording(
 def _prepared(
     table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], name: str
 ) -> OwnRecording:
-    notes, warnings = [], []
     # before rows are judged: an open contact has no place to be missed
-    point, force = _points_of_broken_contacts(table)
-    norm = np.linalg.norm(table.orientation, axis=1)
-    bad = (norm < _NORMS[0]) | (norm > _NORMS[1])
-    # single bad rows are lost; if most are, the columns mean something else
-    if np.count_nonzero(bad) > 0.5 * len(norm):
-        raise ContactIdError(
-            f"object_orientation has lengths around {np.nanmedian(norm):.3g}",
-            "Give unit quaternions, real part first",
-        )
+    table = _with_places(table)
+    rows = _usable_rows(table, noise)
+    signals = _signals(table, rows.good, hull, noise)
+    notes, warnings = list(rows.notes), list(rows.warnings)
     still = table.time is None
-    row_time = np.arange(float(len(norm))) if table.time is None else table.time
-    values = [row_time, table.position, table.orientation, force, point]
-    values += [extra for extra in (table.force_sd, table.torque) if extra is not None]
-    complete = (
-        np.all([np.isfinite(one).reshape(len(norm), -1).all(axis=1) for one in values], axis=0)
-        & ~bad
+    if still:
+        stretches, count = [signals], 1
+        warnings.append(
+            "There is no column time: rows are taken for poses in which the object is held still."
+        )
+    else:
+        stretches, count = averaged_stretches(signals)
+    if not stretches:
+        step = np.median(np.diff(signals.time))
+        raise ContactIdError(
+            f"no stretch of {FEWEST * STEP:.2g} s without a gap (median step {step:.3g} s)",
+            "Give a longer recording, or one with fewer lost rows",
+        )
+    if len(stretches) > 1:
+        notes.append(f"{len(stretches)} stretches are estimated from jointly.")
+    if count > 1:
+        notes.append(f"{count} rows at a time are averaged.")
+    warnings += _pull(stretches) + _outside(table.contacts, signals)
+    return OwnRecording(
+        name=name,
+        contacts=table.contacts,
+        stretches=tuple(stretches),
+        still=still,
+        gain_sd=noise["force_gain_sd"],
+        unsensed_share=noise["unsensed_share"],
+        rows=len(rows.good),
+        lost=int(np.count_nonzero(~rows.good)),
+        notes=tuple(notes),
+        warnings=tuple(warnings),
+        averaged=count,
     )
-    # still poses may be alike
-    held = np.zeros_like(complete) if still else _held(table, complete)
-    usable = np.flatnonzero(complete & ~held)
-    good, wild = complete & ~held, usable[:0]
-    if not still and len(usable):
-        wild, stuck = usable[_wild(table, force, noise, usable)], _stuck(table, force, usable)
-        good[np.concatenate([wild, *stuck.values()])] = False
-        warnings += [
-            f"{name} stays the same in {len(where)} rows, the first is row {where[0] + 1}: they aren't used."
-            for name, where in stuck.items()
-        ]
-    lost = len(good) - int(good.sum())
+
+
+class _Rows(NamedTuple):
+    """Which rows (n,) of a table can be used, and sentences on the others."""
+
+    good: np.ndarray
+    notes: list[str]
+    warnings: list[str]
+
+
+def _usable_rows(table: OwnTable, noise: Mapping[str, float]) -> _Rows:
+    notes, warnings = [], []
+    complete = _complete(table)
+    if not complete.all():
+        lacking = np.flatnonzero(~complete)
+        notes.append(f"{len(lacking)} rows lack a number, the first is row {lacking[0] + 1}.")
+    good = complete
+    # still poses may be alike, and jump from one to the next
+    if table.time is not None:
+        held = _held(table, complete)
+        if held.any():
+            notes.append(
+                f"{np.count_nonzero(held)} rows repeat the pose before them; they aren't used."
+            )
+        good = complete & ~held
+        usable = np.flatnonzero(good)
+        stuck = _stuck(table, usable) if len(usable) else {}
+        wild = usable[_wild(table, noise, usable)]
+        for column, where in stuck.items():
+            good[where] = False
+            warnings.append(
+                f"{column} stays the same in {len(where)} rows, the first is row {where[0] + 1}: they aren't used."
+            )
+        if len(wild):
+            good[wild] = False
+            warnings.append(
+                f"{len(wild)} rows jump away from the rows before and after them, the first is row {wild[0] + 1}: "
+                "they aren't used."
+            )
     if not good.any():
         raise ContactIdError(
             f"none of its {len(good)} rows has all numbers", "Correct the recording"
         )
-    if (~complete).any():
-        notes.append(
-            f"{np.count_nonzero(~complete)} rows lack a number, the first is row {np.argmin(complete) + 1}."
+    return _Rows(good, notes, warnings)
+
+
+def _complete(table: OwnTable) -> np.ndarray:
+    """(n,) rows in which nothing is missing."""
+    size = np.linalg.norm(table.orientation, axis=1)
+    no_rotation = (size < _NORMS[0]) | (size > _NORMS[1])
+    # single bad rows are lost; if most are, the columns mean something else
+    if np.count_nonzero(no_rotation) > 0.5 * len(size):
+        raise ContactIdError(
+            f"object_orientation has lengths around {np.nanmedian(size):.3g}",
+            "Give unit quaternions, real part first",
         )
-    if held.any():
-        notes.append(
-            f"{np.count_nonzero(held)} rows repeat the pose before them; they aren't used."
-        )
-    if len(wild):
-        warnings.append(
-            f"{len(wild)} rows jump away from the rows before and after them, the first is row {wild[0] + 1}: "
-            "they aren't used."
-        )
+    values = [table.position, table.orientation, table.force, table.point]
+    values += [one for one in (table.time, table.force_sd, table.torque) if one is not None]
+    finite = [np.isfinite(one).reshape(len(size), -1).all(axis=1) for one in values]
+    return np.all(finite, axis=0) & ~no_rotation
+
+
+def _signals(
+    table: OwnTable, good: np.ndarray, hull: np.ndarray, noise: Mapping[str, float]
+) -> RecordedSignals:
+    """Of the good rows (n,), which are numbered where there is no time."""
     if table.force_sd is not None and np.any(table.force_sd[good] < 0.0):
         raise ContactIdError("contact_force_sd is negative", "Give standard deviations in N")
-    time = row_time[good]
-    if not still:
-        _check_time(time, np.flatnonzero(good))
-    rotations = matrices(table.orientation[good] / norm[good, None])
-    _check_units(time, table.position[good], point[good], hull)
-    sd = force_deviations(table, dict(noise))[good]
-    signals = RecordedSignals(
+    rows = np.flatnonzero(good)
+    time = rows.astype(float)
+    if table.time is not None:
+        time = table.time[good]
+        _check_time(time, rows)
+    position, point = table.position[good], table.point[good]
+    _check_units(time, position, point, hull)
+    return RecordedSignals(
         time=time,
-        rotations=rotations,
-        positions=table.position[good],
-        forces=force[good],
-        force_sd=sd,
-        points=point[good],
+        rotations=matrices(table.orientation[good]),
+        positions=position,
+        forces=table.force[good],
+        force_sd=force_deviations(table, dict(noise))[good],
+        points=point,
         torques=None if table.torque is None else table.torque[good],
         gravity=noise["gravity"],
         position_sd=noise["position_sd"],
@@ -185,31 +243,10 @@ def _prepared(
         torque_sd=noise["contact_torque_sd"],
         hull=hull,
     )
-    if still:
-        warnings.append(
-            "There is no column time: rows are taken for poses in which the object is held still."
-        )
-    stretches, count = ([signals], 1) if still else averaged_stretches(signals)
-    if not stretches:
-        raise ContactIdError(
-            f"no stretch of {FEWEST * STEP:.2g} s without a gap (median step {np.median(np.diff(time)):.3g} s)",
-            "Give a longer recording, or one with fewer lost rows",
-        )
-    if len(stretches) > 1:
-        notes.append(f"{len(stretches)} stretches are estimated from jointly.")
-    if count > 1:
-        notes.append(f"{count} rows at a time are averaged.")
-    warnings += _pull(stretches) + _outside(table.contacts, force[good], point[good], hull, noise)
-    return OwnRecording(
-        name, table.contacts, tuple(stretches), still, noise["force_gain_sd"], noise["unsensed_share"], len(good), lost,
-        tuple(notes), tuple(warnings), count,
-    )  # fmt: skip
 
 
-def _points_of_broken_contacts(table: OwnTable) -> tuple[np.ndarray, np.ndarray]:
-    """Contact points (n, c, 3) and forces: a contact without force has its mean place where none is
-    told.
-    """
+def _with_places(table: OwnTable) -> OwnTable:
+    """A table in which a contact without force has its mean place where it has none."""
     # no force and no place: open, and not lost
     broken = np.all((table.force == 0.0) | np.isnan(table.force), axis=2) & np.isnan(
         table.point
@@ -218,8 +255,10 @@ def _points_of_broken_contacts(table: OwnTable) -> tuple[np.ndarray, np.ndarray]
         seen = np.isfinite(table.point)
         # (c, 3) over the rows that have a place
         mean = np.where(seen, table.point, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    return np.where(broken[..., None], mean, table.point), np.where(
-        broken[..., None], 0.0, table.force
+    return replace(
+        table,
+        point=np.where(broken[..., None], mean, table.point),
+        force=np.where(broken[..., None], 0.0, table.force),
     )
 
 
@@ -230,15 +269,14 @@ def _held(table: OwnTable, complete: np.ndarray) -> np.ndarray:
     pose = np.column_stack([table.position, table.orientation])
     # equal to the last digit, as noise hardly ever is
     same = np.concatenate([[False], np.all(pose[1:] == pose[:-1], axis=1)]) & complete
-    return (
-        # if nearly all rows repeat, the object is still and all are kept
-        same if np.count_nonzero(~same & complete) > _FEW_HELD * len(same) else np.zeros_like(same)
-    )
+    assert table.time is not None
+    new = table.time[~same & complete]
+    # if the poses hardly ever change, the object is still and all are kept
+    moves = len(new) > 1 and len(new) > _FEWEST_POSES * float(np.ptp(new))
+    return same if moves else np.zeros_like(same)
 
 
-def _wild(
-    table: OwnTable, force: np.ndarray, noise: Mapping[str, float], rows: np.ndarray
-) -> np.ndarray:
+def _wild(table: OwnTable, noise: Mapping[str, float], rows: np.ndarray) -> np.ndarray:
     """(n,) of these rows, one or two in a row that lie far off the middle of their neighbours, which
     lie close together: a tracker's or a sensor's slip.
 
@@ -249,11 +287,11 @@ def _wild(
     # matrices: q and -q are one
     turned = matrices(turned / np.linalg.norm(turned, axis=1, keepdims=True))
     signals = [turned.reshape(-1, 9), table.position[rows]]
-    signals += list(np.moveaxis(force[rows], 1, 0))
+    signals += list(np.moveaxis(table.force[rows], 1, 0))
     force_sd = float(np.nanmedian(force_deviations(table, dict(noise))))
     # a matrix moves by the root of two times the angle
     deviations = [np.sqrt(2.0) * noise["orientation_sd"], noise["position_sd"]]
-    deviations += [force_sd] * force.shape[1]
+    deviations += [force_sd] * len(table.contacts)
     for values, sd in zip(signals, deviations, strict=True):
         for width in range(1, min(_WIDEST_JUMP, len(rows) - 2) + 1):
             before, after = values[: -width - 1], values[width + 1 :]
@@ -270,18 +308,20 @@ def _wild(
     return wild if np.count_nonzero(wild) <= _FEW_JUMPS * len(wild) else np.zeros_like(wild)
 
 
-def _stuck(table: OwnTable, force: np.ndarray, rows: np.ndarray) -> dict[str, np.ndarray]:
+def _stuck(table: OwnTable, rows: np.ndarray) -> dict[str, np.ndarray]:
     """Of these rows, by the name of a column, those in which a sensor repeats its last force or
     torque, or has a component at its limit.
 
     Raises
     ------
     ContactIdError
-        Where that is more than a lapse.
+        Where that is more than a lapse, or a single sensor's component is zero throughout.
     """
     stuck: dict[str, np.ndarray] = {}
-    torque = force[:, :0] if table.torque is None else table.torque
-    for kind, signal in (("force", force), ("torque", torque)):
+    if len(table.contacts) == 1:
+        _refuse_dead_channel(table, rows)
+    torque = table.force[:, :0] if table.torque is None else table.torque
+    for kind, signal in (("force", table.force), ("torque", torque)):
         for i, contact in enumerate(table.contacts[: signal.shape[1]]):
             name, values = "_".join(filter(None, [f"contact_{kind}", contact])), signal[rows, i]
             changes = np.any(values[1:] != values[:-1], axis=1)
@@ -301,6 +341,23 @@ def _stuck(table: OwnTable, force: np.ndarray, rows: np.ndarray) -> dict[str, np
                 "Check that sensor: it repeats itself, or is at its limit",
             )
     return stuck
+
+
+def _refuse_dead_channel(table: OwnTable, rows: np.ndarray) -> None:
+    """A single sensor carries all of the load, so no component of a turned object's is zero; a
+    fingertip's may be.
+    """
+    torque = table.force if table.torque is None else table.torque
+    for kind, signal in (("force", table.force), ("torque", torque)):
+        zero = np.count_nonzero(signal[rows, 0] == 0.0, axis=0)
+        dead = zero > _DEAD * len(rows)
+        if dead.any() and not dead.all():
+            axis = int(np.argmax(dead))
+            column = "_".join(filter(None, [f"contact_{kind}", table.contacts[0], "xyz"[axis]]))
+            raise ContactIdError(
+                f"{column} is 0 in {zero[axis]} of {len(rows)} rows, while the sensor's others change",
+                "Check that channel",
+            )
 
 
 def _of_many(number: np.ndarray) -> np.ndarray:
@@ -386,26 +443,24 @@ def _cosine(one: np.ndarray, other: np.ndarray) -> float:
     )
 
 
-def _outside(
-    contacts: tuple[str, ...],
-    force: np.ndarray,
-    point: np.ndarray,
-    hull: np.ndarray,
-    noise: Mapping[str, float],
-) -> list[str]:
-    normals, offsets = hull_halfspaces(hull)
-    allowed, told = max(3.0 * noise["contact_position_sd"], _OUTSIDE), []
+def _outside(contacts: tuple[str, ...], signals: RecordedSignals) -> list[str]:
+    # a wrist's sensor is beside the object
+    if signals.torques is not None and len(contacts) == 1:
+        return []
+    normals, offsets = hull_halfspaces(signals.hull)
+    allowed, outside = max(3.0 * signals.point_sd, _OUTSIDE), []
     for i, contact in enumerate(contacts):
-        touching = np.any(force[:, i] != 0.0, axis=1)
+        touching = np.any(signals.forces[:, i] != 0.0, axis=1)
         if touching.any():
             # beyond the nearest face, of the median place
-            out = float(np.max(normals @ np.median(point[touching, i], axis=0) - offsets))
+            place = np.median(signals.points[touching, i], axis=0)
+            out = float(np.max(normals @ place - offsets))
             if out > allowed:
-                told.append(f"{contact or 'the only one'} by {1e3 * out:.0f} mm")
-    if not told:
+                outside.append(f"{contact or 'the only one'} by {1e3 * out:.0f} mm")
+    if not outside:
         return []
     return [
-        f"Contacts lie outside the hull ({', '.join(told)}): check the hull's frame and its units."
+        f"Contacts lie outside the hull ({', '.join(outside)}): check the hull's frame and its units."
     ]
 
 

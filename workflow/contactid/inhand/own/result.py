@@ -13,6 +13,7 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import consistency, geodesic_distance, moved_to, tensor
+from contactid.core.threads import one_blas_thread
 from contactid.inhand.identify.advice import NAMES, SHOWN, Advice, advise, told_sentence
 from contactid.inhand.identify.joint import JointFit, fit_jointly
 from contactid.inhand.identify.latent_errors import LEVELS
@@ -31,12 +32,13 @@ from contactid.inhand.own.leftover import residuals_and_covariance
 from contactid.output.residual_figure import draw_residuals
 from contactid.output.result import Result, parameter_row, parameter_table
 from contactid.output.simulator_formats import IdentifiedBody
-from contactid.sources.conventions import Convention
+from contactid.sources.conventions import FINE, Convention
 from contactid.sources.recorded_table import Source, several
 
 _UNITS = ("kg", "m", "m", "m", *("kg m2",) * 6)
 
 
+@one_blas_thread
 def estimate(
     recording: Source | Sequence[Source],
     hull: Hull,
@@ -99,7 +101,7 @@ def result_of(found: OwnEstimate) -> Result:
     fit, recording, there = found.fit, found.recording, found.at_answer
     advice = None
     if there is not None:
-        advice = advise(recording.stretches, fit, there.fitted, there.evidence)
+        advice = advise(found.motion_limits, fit, there.fitted, there.evidence)
     params = _params(found)
     residuals, covariance = residuals_and_covariance(recording, fit, there)
     named = list(params.index[: len(covariance)])
@@ -155,7 +157,7 @@ def result_of_several(every: Sequence[OwnEstimate]) -> Result:
                 f"{one.name} has no time, so it is still poses", "Estimate from it alone"
             )
     drifts = [one.at_answer.drift for one in every if one.at_answer is not None]
-    joint = fit_jointly([one.stretches for one in recordings], fits, drifts)
+    joint = fit_jointly(fits, drifts)
     names = " and ".join(one.name for one in recordings)
     model = next(one for one in fits[0].models if one.names == joint.disturbances)
     fit = replace(
@@ -285,29 +287,37 @@ def _reasons(fit: RecordingFit) -> tuple[str, ...]:
 
 def _headline(found: OwnEstimate) -> tuple[str, ...]:
     body, errors = found.fit.body, found.fit.errors
-    center = ", ".join(f"{1e3 * value:.1f}" for value in body.center_of_mass)
-    spread = ", ".join(f"{1e3 * value:.1f}" for value in errors[1:4])
+    # two digits of the smallest error, and tenths of a millimetre at least
+    digits = max(1, 1 - int(np.floor(np.log10(1e3 * errors[1:4].min()))))
+    center = ", ".join(f"{1e3 * value:.{digits}f}" for value in body.center_of_mass)
+    spread = ", ".join(f"{1e3 * value:.{digits}f}" for value in errors[1:4])
     moments = ", ".join(f"{value:.3g}" for value in np.diag(body.inertia_at_center))
     spreads = ", ".join(f"{value:.2g}" for value in errors[4:7])
     by_data = list(found.told_by.values())[TENSOR].count(DATA)
+    told = "the tensor by the data"
+    if by_data < len(range(*TENSOR.indices(len(NAMES)))):
+        told = f"{by_data} of the tensor's 6 entries by the data, the others by the uniform body"
     low, high = found.mass_interval
     naive = f"naive: the sensed forces add up to the weight of {found.weighed:.4g} kg"
     return (
         f"mass = {body.mass:.4g} kg +- {errors[0]:.2g} (standard error)",
         f"mass within {low:.4g} to {high:.4g} kg (95 %): {words(found.fit.models[0])} taken out",
         f"centre of mass = ({center}) mm +- ({spread})",
-        f"I_xx, I_yy, I_zz about it = ({moments}) kg m2 +- ({spreads}); {by_data} of the tensor's 6 entries by the "
-        "data, the others by the uniform body",
+        f"I_xx, I_yy, I_zz about it = ({moments}) kg m2 +- ({spreads}); {told}",
         *([naive] if np.isfinite(found.weighed) else []),
     )
 
 
 def _notes(found: OwnEstimate, advice: Advice | None) -> tuple[str, ...]:
     squares, degrees = found.fit.misfit * found.fit.degrees, found.fit.degrees
+    rows = found.recording.averaged
+    by_rows = ""
+    if rows > 1 and found.fit.misfit > FINE:
+        by_rows = f", {found.fit.misfit / rows:.2g} times as much by the noise of one row"
     return (
         *(advice.sentences if advice is not None else ()),
         *found.recording.notes,
-        f"chi2 by the stated noise: {squares:.4g}, expected {degrees}.",
+        f"chi2 by the stated noise: {squares:.4g}, expected {degrees}{by_rows}.",
     )
 
 

@@ -16,6 +16,7 @@ import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
+from contactid.core.threads import one_blas_thread
 from contactid.inhand.friction.line import SurfaceFriction, surface_friction
 from contactid.inhand.friction.slip import UNSEEN, SlipEstimate, estimate_friction
 from contactid.inhand.own.draw import draw_slip
@@ -29,8 +30,13 @@ _LAST = 6  # samples before a slip, in which the force hardly changes
 _ZERO = 0.1  # N, of a zero whose effect is told
 _WIDE = 0.1  # relative standard error from which on a warning tells of it
 _MOST_NAMES = 5  # trials that a warning names
+# of the angle at the smallest load, that is laid to the surface's warp: with 4 degrees/N it is a third
+_MOSTLY_WARP = 0.5
+_OTHER_LOAD = 1.2  # times the load before it
+_SHARED = 2.0  # degrees, of an error of direction that all trials share, whose effect is told
 
 
+@one_blas_thread
 def slip(
     trials: Source | Sequence[str | Path],
     *,
@@ -181,7 +187,7 @@ def result_of(found: OwnFriction) -> Result:
         tables={"trials": table},
         figures={"Angle at slip": partial(draw_slip, table, found.surface)},
         headline=_headline(found),
-        limits=_limits(found.surface),
+        limits=_limits(found),
         shown=("trials",),
         remedy="State the error of the force's direction (--direction), or slide at one place",
     )
@@ -236,13 +242,23 @@ def _reasons(surface: SurfaceFriction | None) -> tuple[str, ...]:
     )
 
 
-def _limits(surface: SurfaceFriction | None) -> tuple[str, ...]:
-    limits = ["An error of direction that all trials share isn't counted."]
-    if surface is not None:
-        limits.append(
-            f"No trial shows the sensor's zero: {_ZERO:g} N that isn't taken off moves mu by up to "
-            f"{_ZERO * surface.by_zero:.2g}. State what may remain of it (--zero)."
-        )
+def _limits(found: OwnFriction) -> tuple[str, ...]:
+    surface = found.surface
+    if surface is None:
+        return ("An error of direction that all trials share isn't counted.",)
+    # d tan(a) = (1 + tan^2 a) da
+    by_shared = (1.0 + surface.friction**2) * np.deg2rad(_SHARED)
+    limits = [
+        "An error of direction that all trials share, as of the surface's normal, isn't counted: "
+        f"{_SHARED:g} degrees move mu by {by_shared:.2g}."
+    ]
+    load = np.sort([one.normal_force for one in found.slipped])
+    if surface.line and np.count_nonzero(load[1:] > _OTHER_LOAD * load[:-1]) == 1:
+        limits.append("Through two loads any line goes: a third shows whether it is one.")
+    limits.append(
+        f"No trial shows the sensor's zero: {_ZERO:g} N that isn't taken off moves mu by up to "
+        f"{_ZERO * surface.by_zero:.2g}. State what may remain of it (--zero)."
+    )
     return tuple(limits)
 
 
@@ -296,10 +312,17 @@ def _warnings(found: OwnFriction) -> Iterator[str]:
             "with another tangential force, twice as large or half."
         )
     if surface is not None and surface.line:
+        load = [one.normal_force for one in found.slipped]
+        alone = [one.friction for one in found.slipped]
         if surface.by_load:
             yield (
                 "The angle falls with the load, as no warp does: friction itself depends on it, and is stated at the "
                 "largest load."
+            )
+        elif surface.warp * min(load) > _MOSTLY_WARP * np.arctan(min(alone)):
+            yield (
+                f"Trials alone show {min(alone):.3g} to {max(alone):.3g}. Most of the angle at every load is laid to "
+                "the surface's warp, but friction that grows with the load looks the same: add smaller loads."
             )
         if surface.standard_error > _WIDE * surface.friction:
             yield (

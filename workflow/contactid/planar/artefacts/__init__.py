@@ -137,7 +137,7 @@ def _simulators() -> list[Artefact]:
             "fig09_throw_motion",
             "time_lapse:throw_motion",
             "draw_scene",
-            "The thrown ellipse in time lapse, the whole motion and its first impact.",
+            "The thrown ellipse in time lapse, the whole motion and its first two impacts.",
             settings={"columns": 1, "shared": False},
         ),
         _SIMULATED.figure(

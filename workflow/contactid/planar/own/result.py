@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from contactid.core.threads import one_blas_thread
 from contactid.output.own_report import cpu_seconds
 from contactid.output.residual_figure import draw_residuals
 from contactid.output.result import Result, parameter_row, parameter_table
@@ -49,6 +50,7 @@ _OUTLINES, _DRAWN = 12, 9  # shown per throw, and throws
 _HALF = float(np.sqrt(0.5))
 
 
+@one_blas_thread
 def identify(
     throws: Throws,
     body: str | Path | Mapping[str, Any],

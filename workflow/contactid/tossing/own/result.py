@@ -13,6 +13,7 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
+from contactid.core.threads import one_blas_thread
 from contactid.output.result import Result, parameter_row, parameter_table
 from contactid.output.simulator_formats import IdentifiedBody
 from contactid.sources.conventions import Convention
@@ -65,6 +66,7 @@ _OF_REGIONS = (
 )
 
 
+@one_blas_thread
 def predict(
     by: str | Path | Mapping[str, float] | Result,
     tosses: Tosses,

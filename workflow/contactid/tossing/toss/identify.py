@@ -21,6 +21,7 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
+from contactid.core.threads import one_blas_thread
 from contactid.output.result import Result, parameter_row, parameter_table
 from contactid.sources.conventions import Convention
 from contactid.sources.left_out import summary
@@ -99,6 +100,7 @@ class TossFit:
         return ContactParameters(**self.search.parameters)
 
 
+@one_blas_thread
 def toss(
     tosses: Tosses,
     box: Box = None,
