@@ -224,7 +224,7 @@ def test_tosses_that_move_nowhere_are_none(table):
     [
         ([0.1, 0.1, 0.1], [0.0, 0.0, 0.0], ""),
         ([0.085, 0.085, 0.085], [0.0, 0.0, 0.0], "The size isn't"),
-        ([0.11, 0.11, 0.11], [0.0, 0.0, 0.0], "The size isn't .*or corners rounded with"),
+        ([0.11, 0.11, 0.11], [0.0, 0.0, 0.0], "The size isn't .*or corners are rounded with"),
         ([0.1, 0.1, 0.115], [0.0, 0.0, 0.0], "The size isn't"),
         ([0.1, 0.1, 0.1], [0.009, 0.0, -0.005], "The tracked point isn't"),
         ([0.09, 0.09, 0.09], [0.0, 0.006, 0.0], "The size and tracked point isn't"),

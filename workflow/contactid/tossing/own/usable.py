@@ -305,16 +305,14 @@ class Corners:
         # corners rounded with a radius touch as those of a box whose sides are two radii shorter
         radius = 0.5 * float(np.average(cut, weights=error**-2.0))
         alike = radius > 0.0 and (np.abs(cut - 2.0 * radius) < _SURELY * error).all()
-        rounded = f" (or corners rounded with {1e3 * radius:.0f} mm, which matter little)"
+        if not causes:
+            return ""
+        rounded = f", or corners are rounded with {1e3 * radius:.0f} mm, which matters little"
         return (
-            ""
-            if not causes
-            else (
-                f"The {' and '.join(causes)} isn't as stated: heights at rest and of corners that turn round "
-                f"ask for sides of {_mm(self.sides - cut)} +- {_mm(error)} mm instead of {_mm(self.sides)}"
-                f"{rounded if size_off.any() and alike else ''}, and for a middle at {_mm(self.middle)} +- "
-                f"{_mm(self.middle_se)} mm from the tracked point. Friction and restitution are off with them"
-            )
+            f"The {' and '.join(causes)} isn't as stated{rounded if size_off.any() and alike else ''}: "
+            f"heights at rest and of corners that turn round ask for sides of {_mm(self.sides - cut)} +- "
+            f"{_mm(error)} mm instead of {_mm(self.sides)}, and for a middle at {_mm(self.middle)} +- "
+            f"{_mm(self.middle_se)} mm from the tracked point. A wrong one moves friction and restitution"
         )
 
 
