@@ -78,7 +78,7 @@ toss: env ## a box that you toss, from its poses: TOSSES=folder BOX=box.yaml REP
 	@$(PACKAGE) contactid toss {OPTIONS:words} --box={BOX} --object={OBJECT} --report={REPORT} -- {TOSSES:words!}
 
 predict: env ## your own tosses, by a finished run's parameters: TOSSES=folder RUN=default REPORT=report
-	@$(PACKAGE) contactid predict {OPTIONS:words} --run=results/{RUN} --report={REPORT} --object={OBJECT} --surface={SURFACE} -- {TOSSES:words!}
+	@$(PACKAGE) contactid predict {OPTIONS:words} --run=$(if $(findstring /,$(RUN)),,results/){RUN} --report={REPORT} --object={OBJECT} --surface={SURFACE} -- {TOSSES:words!}
 
 impact: env ## velocity of your arm after an impact: RECORDINGS="a.mat b.csv" REPORT=report ROBOT=table.csv
 	@$(PACKAGE) contactid impact {OPTIONS:words} --report={REPORT} --robot={ROBOT} -- {RECORDINGS:words!}

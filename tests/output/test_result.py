@@ -61,7 +61,11 @@ def test_names_of_a_user_are_text_on_the_page(answer, tmp_path):
 
 
 def test_the_headline_stands_for_the_parameters_where_there_is_one(answer):
-    assert answer.lines()[0] == "mass = 2 kg (95 %: 1.804 to 2.196; by data)"
+    # to the second digit of the error
+    assert answer.lines()[0] == "mass = 2.00 kg (95 %: 1.80 to 2.20; by data)"
+    tiny = parameter_table([parameter_row("center_y", -1.6e-7, 8e-4, "m")])
+    line = replace(answer, params=tiny).lines()[0]
+    assert line == "center_y = 0.00000 m (95 %: -0.00157 to 0.00157; by data)"
     assert replace(answer, headline=("It is heavy.",)).lines() == ["It is heavy."]
 
 

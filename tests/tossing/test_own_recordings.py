@@ -2,6 +2,9 @@
 milliseconds, noise, surfaces at any height, boxes that can't be.
 """
 
+import re
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,15 +17,16 @@ from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.recordings import read_box, read_own
 from contactid.tossing.own.usable import (
     EVENTS,
+    corners_of,
     events_of,
     on_one_surface,
     prepared_own,
     recording_warnings,
-    shrinkage,
+    sloped,
 )
 from contactid.tossing.prepare.events import IN_MOTION
 from contactid.tossing.prepare.preprocess import preprocess
-from contactid.tossing.toss.identify import _reasons
+from contactid.tossing.toss.identify import _centre_open, _reasons, _warnings
 from tosses_for_tests import RATE, SETTINGS, box, recordings
 
 SIZE = {"size": [0.1, 0.1, 0.1], "mass": 0.4}
@@ -42,6 +46,11 @@ def table_of(made):
 @pytest.fixture(scope="module")
 def table():
     return table_of(recordings(box(), 6, seed=3))
+
+
+@pytest.fixture(scope="module")
+def twelve():
+    return table_of(recordings(box(), 12, seed=3))
 
 
 def read(table):
@@ -165,18 +174,94 @@ def test_mirrored_positions_are_told_at_a_camera_s_noise():
         explained_motion(read(noisy.assign(y=-noisy["y"])), STATED, **how)
 
 
+def flat_tosses(fall, slide, count=5):
+    """Poses of a cube that lands flat from a height (m), and slides so far (m) from then on."""
+    random, parts = np.random.default_rng(5), []
+    time = np.arange(240) / RATE
+    height = np.maximum(fall - 0.5 * 9.81 * time**2, 0.0)
+    way = slide * (1.0 - np.maximum(1.0 - time / 0.6, 0.0) ** 2)
+    for number in range(count):
+        shaken = rotations.Rotation.from_rotvec(2e-3 * random.normal(size=(len(time), 3)))
+        heading = rotations.Rotation.from_rotvec([0.0, 0.0, random.uniform(-3.0, 3.0)])
+        place = np.column_stack([way, 0.0 * way, 0.05 + height])
+        place += 3e-4 * random.normal(size=place.shape)
+        poses = np.column_stack([time, place, rotations.as_quaternions(heading * shaken)])
+        parts.append(pd.DataFrame(poses, columns=POSES).assign(toss=f"t{number}"))
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_slides_without_flight_or_impact_are_named():
+    how = {"placed": False, "length": 1.0}
+    explained_motion(read(flat_tosses(0.2, 0.4)), STATED, **how)
+    with pytest.raises(ContactIdError, match="slides without flight or impact"):
+        explained_motion(read(flat_tosses(0.0, 0.4)), STATED, **how)
+
+
+def test_flights_that_do_not_turn_leave_the_centre_open(table):
+    """A camera's noise of orientations would tell one a centimetre off, with half of its error."""
+    for poses, is_open in ((flat_tosses(0.2, 0.0), True), (table, False)):
+        prepared = preprocess(read(poses), **{**SETTINGS, "events": EVENTS})
+        assert (_centre_open(prepared) == is_open).all()
+
+
+def test_predictions_that_refute_the_answer_are_a_warning(answered):
+    """Another law, too, is named with its option."""
+    used = pd.DataFrame({"used": [True] * 6})
+    for faces, warns in (([1, 1, 0, 0, 0, 0], True), ([1, 1, 1, 0, 0, 0], False)):
+        said = _warnings(answered, used, "incremental", 3.0, pd.DataFrame({"same_face": faces}))
+        assert any("2 of 6 come to rest on the predicted face" in one for one in said) == warns
+        assert any("--law newton" in one for one in said)
+
+
 def test_tosses_that_move_nowhere_are_none(table):
     own = read_own(table[table["t"] > 1.2], read_box(SIZE)[0], STATED)
     with pytest.raises(ContactIdError, match="stays where it is"):
         explained_motion(own.motion, own.convention, placed=False, length=1.0)
 
 
-@pytest.mark.parametrize("side", [0.085, 0.1, 0.115])
-def test_where_corners_turn_round_says_by_how_much_a_stated_size_is_off(table, side):
-    motion = read_own(table, read_box({"size": [side] * 3})[0], STATED).motion
-    share, error = shrinkage(preprocess(motion, **{**SETTINGS, "events": EVENTS}))
-    # sharp and hard corners, as far as 200 frames/s tell
-    assert share == pytest.approx(1.0 - 0.1 / side, abs=max(3.0 * error, 0.02)) and error < 0.03
+@pytest.mark.parametrize(
+    ("size", "middle", "said"),
+    [
+        ([0.1, 0.1, 0.1], [0.0, 0.0, 0.0], ""),
+        ([0.085, 0.085, 0.085], [0.0, 0.0, 0.0], "The size isn't"),
+        ([0.11, 0.11, 0.11], [0.0, 0.0, 0.0], "The size isn't .*or corners are rounded with"),
+        ([0.1, 0.1, 0.115], [0.0, 0.0, 0.0], "The size isn't"),
+        ([0.1, 0.1, 0.1], [0.009, 0.0, -0.005], "The tracked point isn't"),
+        ([0.09, 0.09, 0.09], [0.0, 0.006, 0.0], "The size and tracked point isn't"),
+    ],
+)
+def test_heights_of_corners_tell_size_and_middle_apart(twelve, size, middle, said):
+    """Twelve tosses of sharp and hard corners, as far as 200 frames/s tell."""
+    turned = rotations.as_rotation(twelve[POSES[4:]].to_numpy(copy=True))
+    tracked = twelve.copy()
+    tracked[POSES[1:4]] = twelve[POSES[1:4]].to_numpy(copy=True) - turned.apply(middle)
+    motion = read_own(tracked, read_box({"size": size})[0], STATED).motion
+    prepared = preprocess(motion, **{**SETTINGS, "events": EVENTS})
+    corners = corners_of(prepared)
+    off = (1.0 - corners.shorter) * size - 0.1
+    assert (np.abs(off) < np.maximum(3.0 * corners.shorter_se * size, 2e-3)).all()
+    assert (np.abs(corners.middle - middle) < np.maximum(3.0 * corners.middle_se, 1e-3)).all()
+    assert (corners.shorter_se < 0.04).all() and (corners.middle_se < 2e-3).all()
+    assert len(recording_warnings(prepared)) == bool(said)
+    assert re.match(said, corners.doubt()) and ("rounded" in said) == ("rounded" in corners.doubt())
+
+
+@pytest.mark.parametrize("degrees", [3.0, 10.0])
+def test_a_surface_that_slopes_is_told_by_orientations_at_rest(table, degrees):
+    """Whatever the heights say: the surface's own frame has the same tosses as a level one."""
+    lean = rotations.Rotation.from_rotvec(np.radians([0.8 * degrees, -0.6 * degrees, 0.0]))
+    turned = lean * rotations.as_rotation(table[POSES[4:]].to_numpy(copy=True))
+    leaning = table.copy()
+    leaning[POSES[1:4]] = lean.apply(table[POSES[1:4]].to_numpy(copy=True))
+    leaning[POSES[4:]] = rotations.as_quaternions(turned)
+    slope = sloped(read(leaning))
+    assert slope.attrs["slope_degrees"] == pytest.approx(degrees, abs=0.1)
+    normal = rotations.matrices(slope["surface_orientation"].values)[:, :, 2]
+    assert np.allclose(normal, lean.apply([0.0, 0.0, 1.0]), atol=2e-3)
+    # twice is once, a level surface has none, and faces that lean every way tell none
+    assert sloped(slope).identical(slope) and sloped(read(table)).attrs["slope_degrees"] == 0.0
+    conjugate = leaning.assign(**{name: -leaning[name] for name in ("qx", "qy", "qz")})
+    assert sloped(read(conjugate)).attrs["slope_degrees"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -221,5 +306,15 @@ def answered():
     class Fit:
         class calibration:
             scale, scale_se = 1.0, 1e-3
+
+        class problem:
+            tosses = range(9)
+
+        search = SimpleNamespace(
+            intervals={"friction_mu": (0.2, 0.4)},
+            swept=pd.DataFrame({"friction_mu": [0.0, 1.0]}),
+        )
+
+        by_data, centre_open = 0.9, np.zeros(3, dtype=bool)
 
     return Fit()

@@ -110,7 +110,7 @@ def test_tosses_are_predicted_by_others_better_than_by_a_box_that_stays(answer, 
     assert answer.valid
 
 
-def test_its_answer_predicts_tosses_that_it_has_not_seen(answer):
+def test_its_answer_predicts_tosses_that_it_has_not_seen(answer, tmp_path):
     """As well as its own tosses are predicted by the others, and with regions of each."""
     further = table_of(recordings(box(CENTER), 8, seed=11, noise=5e-5))
     predicted = contactid.predict(answer, further, SIZE)
@@ -123,6 +123,14 @@ def test_its_answer_predicts_tosses_that_it_has_not_seen(answer):
         regions["covered"].iloc[-1] >= 6 and (regions["naive_covered"] <= regions["covered"]).all()
     )
     assert predicted.tables["outlines"]["toss"].nunique() == 8
+    answer.save(tmp_path / "report")
+    by_saved = contactid.predict(tmp_path / "report", further)
+    assert np.allclose(by_saved.params["value"], predicted.params["value"])
+    with pytest.raises(ContactIdError, match="100 x 100 x 100 mm were identified"):
+        contactid.predict(tmp_path / "report", further, {"size": [0.2, 0.1, 0.1]})
+    (tmp_path / "report/parameters.json").write_text("{}")
+    with pytest.raises(ContactIdError, match="without a box and a law"):
+        contactid.predict(tmp_path / "report", further)
     stated = contactid.predict(answer.params["value"].to_dict(), further, SIZE)
     assert "regions" not in stated.tables
 

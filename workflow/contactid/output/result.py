@@ -93,8 +93,10 @@ class Result:
     def _parameter_lines(self) -> Iterator[str]:
         for name, row in self.params.iterrows():
             unit = "" if row["unit"] == "1" else f" {row['unit']}"
-            interval = f"95 %: {row['low']:.4g} to {row['high']:.4g}"
-            yield f"{name} = {row['value']:.4g}{unit} ({interval}; by {row['told_by']})"
+            value, low, high = (
+                _to_error(row[column], row["error"]) for column in ("value", "low", "high")
+            )
+            yield f"{name} = {value}{unit} (95 %: {low} to {high}; by {row['told_by']})"
 
     def numbers(self) -> dict[str, Any]:
         """The parameters by name, as JSON takes them: what isn't finite is None."""
@@ -266,6 +268,15 @@ def with_error(value: float, error: float, unit: str = "") -> str:
     begins_with_1 = error < 2.0 * 10.0**exponent
     decimals = max(0, int(begins_with_1) - exponent)
     return f"{value:.{decimals}f}{unit} +- {error:.{decimals}f} (standard error)"
+
+
+def _to_error(value: float, error: float) -> str:
+    """A number to the second digit of its error."""
+    if not (np.isfinite(error) and error > 0.0):
+        return f"{value:.4g}"
+    decimals = max(1 - int(np.floor(np.log10(error))), 0)
+    # without the sign of a zero
+    return f"{round(float(value), decimals) + 0.0:.{decimals}f}"
 
 
 def _table_html(table: pd.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""Predict your own tosses with the friction and restitution that a finished run has identified.
+"""Predict your own tosses with what a finished run, or `contactid toss`, has identified.
 
 The tosses are a folder of .pt files in the layout of the ContactNets cube, an I.AM. archive (.h5,
 or a folder of them), or csv files of the run's body (columns t,x,y,z,qw,qx,qy,qz). They are
@@ -28,7 +28,10 @@ def arguments(parser: ArgumentParser) -> None:
         "tosses", nargs="+", help="a folder of tosses, or files of one kind (.pt, .h5)"
     )
     parser.add_argument(
-        "--run", required=True, metavar="folder", help="a finished run, for instance results/public"
+        "--run",
+        required=True,
+        metavar="folder",
+        help="a finished run, for instance results/public, or what toss has saved",
     )
     parser.add_argument(
         "--object", default="", metavar="name", help="box of an archive that has several: Box006"

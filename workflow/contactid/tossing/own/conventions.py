@@ -29,10 +29,12 @@ from contactid.sources.frames import (
     quaternion_matrix,
 )
 from contactid.sources.motion import iterate_recordings
+from contactid.tossing.own.usable import sloped
 from contactid.tossing.prepare.poses import in_surface_frame, vertex_positions
 
 _GRAVITY = 9.81
 _FALL = 1.0  # m/s2: a tenth of gravity, twice what an uncalibrated camera is off by
+_NEARLY = 3.0  # m/s2 off gravity, whatever the axis: friction up to .6 brakes by less than falls do
 _WINDOW, _FEWEST = 0.06, 7  # s and frames of a parabola
 _SIZE = 0.02  # of the body's length: heights are off by no more than that
 _RESTING, _STILL = 5, 0.01  # last frames, and of the body's length that they move
@@ -63,7 +65,7 @@ def explained_motion(
     """
 
     def attempt(convention: Convention) -> Judged[xr.Dataset]:
-        meant = in_frame(motion, convention, placed, length)
+        meant = sloped(in_frame(motion, convention, placed, length))
         residuals = _residuals(meant)
         # nothing is estimated yet, so that no two conventions differ in an answer
         no_answer, its_error = np.zeros(1), np.ones(1)
@@ -92,6 +94,12 @@ def explained_motion(
             f"{name}: the body stays where it is in all recordings",
             "Record tosses from free flight to rest",
         )
+    in_stated = sloped(in_frame(motion, stated, placed, length))
+    if not any(_flies(samples, in_stated) for _, samples in iterate_recordings(in_stated)):
+        raise ContactIdError(
+            f"{name}: the body slides without flight or impact in all recordings",
+            "Record tosses from free flight to rest: slides alone don't tell restitution or inertia",
+        )
     meant = explained(name, stated, attempt, likelier)[0]
     # a surface that the file places would have to be moved with the positions
     if not placed:
@@ -106,6 +114,18 @@ def _moves(samples: xr.Dataset, vertices: np.ndarray) -> bool:
     )
     way = float(np.ptp(samples["position"].values, axis=0).max())
     return way > _MOVES * float(np.ptp(vertices, axis=0).max()) or float(turned.max()) > _MOVES
+
+
+def _flies(samples: xr.Dataset, motion: xr.Dataset) -> bool:
+    """Whether a body leaves the surface that it ends on, or falls anywhere along whatever axis."""
+    frame = samples["surface_position"].values, samples["surface_orientation"].values
+    position, _ = in_surface_frame(
+        samples["position"].values, samples["orientation"].values, *frame
+    )
+    bend = _accelerations(position, 1.0 / float(motion.attrs["sample_frequency"]))
+    falls = np.abs(np.linalg.norm(bend, axis=1) - _GRAVITY).min(initial=np.inf) < _NEARLY
+    size = float(np.ptp(motion["vertices"].values, axis=0).max())
+    return bool(falls or np.ptp(position[:, 2]) > _MOVES * size)
 
 
 def _refuse_other_positions(name: str, motion: xr.Dataset, stated: Convention) -> None:
@@ -218,11 +238,17 @@ def _residuals(motion: xr.Dataset) -> np.ndarray:
 
 def _off_the_fall(position: np.ndarray, step: float, gravity: np.ndarray) -> float:
     """M/s2 by which the stretch that is nearest to a free fall departs from it."""
+    bend = _accelerations(position, step)
+    return float(np.linalg.norm(bend - gravity, axis=1).min()) if len(bend) else 0.0
+
+
+def _accelerations(position: np.ndarray, step: float) -> np.ndarray:
+    """(k, 3) m/s2 of all stretches of a path (n, 3) m; none of a shorter one."""
     frames = max(_FEWEST, round(_WINDOW / step))
     if len(position) < frames:
-        return 0.0
+        return np.zeros((0, 3))
     time = step * np.arange(frames)
     # (frames,) weights of a parabola's t^2 coefficient
     bend = np.linalg.pinv(np.vander(time - time.mean(), 3))[0]
     stretches = np.lib.stride_tricks.sliding_window_view(position, frames, axis=0)
-    return float(np.linalg.norm(2.0 * stretches @ bend - gravity, axis=1).min())
+    return 2.0 * stretches @ bend

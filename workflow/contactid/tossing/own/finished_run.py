@@ -121,7 +121,10 @@ def read_run(folder: str | Path) -> FinishedRun:
     folder = Path(folder)
     if not (folder / _RECORD).is_file():
         raise _unfinished(
-            folder, "is no finished run" if folder.is_dir() else "there is no such run"
+            folder,
+            "is no finished run and no report of toss"
+            if folder.is_dir()
+            else "there is no such run",
         )
     record = read_json(folder / _RECORD)
     try:

@@ -14,10 +14,12 @@ import xarray as xr
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.core.threads import one_blas_thread
+from contactid.output.fits import read_json
+from contactid.output.own_report import PARAMETERS
 from contactid.output.result import Result, parameter_row, parameter_table
 from contactid.output.simulator_formats import IdentifiedBody
 from contactid.sources.conventions import Convention
-from contactid.sources.motion import BodyProperties, body_of
+from contactid.sources.motion import BodyProperties, body_of, uniform_box
 from contactid.tossing.own.conventions import explained_motion
 from contactid.tossing.own.finished_run import FinishedRun, read_run, size_of
 from contactid.tossing.own.predict import (
@@ -36,7 +38,7 @@ from contactid.tossing.own.predict import (
     warnings_by_run,
     warnings_on_tosses,
 )
-from contactid.tossing.own.recordings import Box, Tosses, read_box, read_own
+from contactid.tossing.own.recordings import Box, Tosses, has_tables, read_box, read_own
 from contactid.tossing.own.regions import NO_REGIONS, OwnRegions, predict_regions
 from contactid.tossing.own.toss_regions import TossRegions, predicted_rests
 from contactid.tossing.own.tosses import OwnTosses, read_tosses
@@ -48,6 +50,7 @@ from contactid.tossing.prepare.preprocess import TEST
 from contactid.tossing.simulate.box import ContactParameters
 
 _MU, _E_N = "friction_mu", "restitution_e_n"
+_SAME_SIZE = 0.02  # of a side: what people measure alike
 _INERTIA = [f"inertia_{axes}" for axes in ("xx", "yy", "zz", "xy", "xz", "yz")]
 _CENTER = [f"center_{axis}" for axis in "xyz"]
 _SHOWN_SCHEMES = [
@@ -72,7 +75,7 @@ def predict(
     tosses: Tosses,
     box: Box = None,
     *,
-    law: str = LAWS[0],
+    law: str | None = None,
     columns: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
     frame: Mapping[str, str] | None = None,
@@ -87,15 +90,16 @@ def predict(
     ----------
     by
         What predicts. The folder of a finished run: every scheme that it identified for this body.
-        Or parameters: a mapping with ``friction_mu`` and ``restitution_e_n``, and any of the others
-        that :func:`contactid.toss` gives (``scale``, ``center_x`` in m, ``inertia_xx`` in kg m2 and
-        so on), or that function's result itself.
+        The folder that :func:`contactid.toss` has saved, or that function's result itself: its
+        parameters, box and law. Or a mapping with ``friction_mu`` and ``restitution_e_n``, and any
+        of the others that it gives (``scale``, ``center_x`` in m, ``inertia_xx`` in kg m2 and so
+        on).
     tosses
         Poses, as :func:`contactid.toss` takes them (m, unit quaternions with the real part first,
         from the body to a frame with z upwards; evenly spaced in time).
     box, law
-        With parameters alone: the box, as :func:`contactid.toss` takes it, and the law of impacts.
-        A run knows its body.
+        Without a run: the box, as :func:`contactid.toss` takes it, and the law of impacts. A run
+        knows its body, and a result of :func:`contactid.toss` both.
     columns, units, frame
         What is otherwise than stated above (:class:`contactid.sources.conventions.Convention`).
     object_name, surface
@@ -121,17 +125,45 @@ def predict(
         explains the tosses.
     """
     convention = Convention(columns or {}, units or {}, frame or {})
-    if isinstance(by, str | Path):
+    record: Mapping[str, Any] = {}
+    parameters: Mapping[str, float] | pd.DataFrame
+    if isinstance(by, Result):
+        record, parameters = by.record, by.params
+    elif not isinstance(by, str | Path):
+        parameters = by
+    elif (Path(by) / PARAMETERS).is_file():
+        record = read_json(Path(by) / PARAMETERS)
+        if not {"box", "law"} <= record.keys():
+            raise ContactIdError(
+                f"{by}: a report without a box and a law of impact",
+                "Name a folder that toss has saved; one of an earlier version, made anew",
+            )
+        parameters = pd.DataFrame({"value": record["parameters"], "unit": record["units"]})
+    else:
         run = read_run(by)
         own = read_tosses(tosses, run, object_name, surface, convention)
         progress(own.description())
         return _by_run(run, own, progress)
+    law = law or record.get("law", LAWS[0])
     if law not in LAWS:
         raise ContactIdError(f"law {law}", f"Known are {', '.join(LAWS)}")
-    body, _ = read_box(box)
+    # an archive says how large its box is
+    stated = record.get("box") if has_tables(tosses) else None
+    body, _ = read_box(box or stated)
     read = read_own(tosses, body, convention, object_name, surface)
+    _refuse_another_box(body_of(read.motion), record)
     meant = explained_motion(read.motion, read.convention, placed=read.placed, length=read.length)
-    return _by_parameters(by, meant, law)
+    return _by_parameters(parameters, record, meant, law)
+
+
+def _refuse_another_box(body: BodyProperties, record: Mapping[str, Any]) -> None:
+    sides = np.ptp(body.vertices, axis=0)
+    if not np.allclose(sides, record.get("box", {"size": sides})["size"], rtol=_SAME_SIZE):
+        identified = size_of(uniform_box(record["box"]["size"], 1.0))
+        raise ContactIdError(
+            f"tosses of a box of {size_of(body)}, but {identified} were identified",
+            "Give tosses of that box",
+        )
 
 
 # By a run
@@ -222,7 +254,9 @@ def simulator_body(body: BodyProperties, contact: Mapping[str, Any]) -> Identifi
 # By parameters
 
 
-def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: str) -> Result:
+def _by_parameters(
+    by: Mapping[str, float] | pd.DataFrame, record: Mapping[str, Any], motion: xr.Dataset, law: str
+) -> Result:
     prepared = prepared_own(motion, share=0.0, require_usable=True)
     values = _values_of(by, body_of(prepared))
     contact = ContactParameters(values[_MU], values[_E_N])
@@ -232,8 +266,8 @@ def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: st
     problem = problem_of(calibrated, law, TEST)
     predicted = predict_tosses(problem, contact).assign(**about)
     regions = TossRegions([], body_of(calibrated).vertices)
-    if isinstance(by, Result) and "rest_poses" in by.record:
-        _, rests = predicted_rests(by.record["rest_poses"], problem, contact)
+    if "rest_poses" in record:
+        _, rests = predicted_rests(record["rest_poses"], problem, contact)
         regions = replace(regions, predictions=rests)
         predicted = regions.beside(predicted)
     naive = no_impact(prepared).assign(scheme=NO_IMPACT, parameters=NAIVE, calibrated=False)
@@ -257,12 +291,12 @@ def _by_parameters(by: Mapping[str, float] | Result, motion: xr.Dataset, law: st
     )
 
 
-def _values_of(by: Mapping[str, float] | Result, body: BodyProperties) -> dict[str, float]:
+def _values_of(by: Mapping[str, float] | pd.DataFrame, body: BodyProperties) -> dict[str, float]:
     """Parameters by name; an inertia per mass becomes that of the body."""
-    if isinstance(by, Result):
+    if isinstance(by, pd.DataFrame):
         # where toss knew no mass
-        per_mass = by.params["unit"] == "m2"
-        column = by.params["value"].where(~per_mass, body.mass * by.params["value"])
+        per_mass = by["unit"] == "m2"
+        column = by["value"].where(~per_mass, body.mass * by["value"])
         values = {str(name): float(value) for name, value in column.items()}
     else:
         values = {name: float(value) for name, value in by.items()}

@@ -28,7 +28,7 @@ from contactid.tossing.own.usable import (
     fall_of,
     levelled,
     recording_warnings,
-    told_by_motion,
+    without_moving_tosses,
 )
 from contactid.tossing.prepare.poses import fit_plane
 from contactid.tossing.prepare.preprocess import (
@@ -168,7 +168,7 @@ def _prepared(
         None
         # named surfaces have a frame for each recording, so that one plane doesn't fit all
         if plane is None or "surfaces" in motion.attrs
-        else told_by_motion(preprocess_on(motion, plane, **settings))
+        else without_moving_tosses(preprocess_on(motion, plane, **settings))
     )
     if known is not None:
         height = _above_the_surface(known)
@@ -177,7 +177,7 @@ def _prepared(
         if released or abs(height) <= _OFF_SURFACE:
             return known, True, []
     # no identification part: the surface is fitted to the tosses' own rest
-    prepared = told_by_motion(
+    prepared = without_moving_tosses(
         preprocess(motion, share=0.0, seed=0, require_usable=True, **settings)
     )
     if known is None or plane is None:

@@ -25,7 +25,7 @@ from contactid.core.threads import one_blas_thread
 from contactid.output.result import Result, parameter_row, parameter_table
 from contactid.sources.conventions import Convention
 from contactid.sources.left_out import summary
-from contactid.sources.motion import body_of
+from contactid.sources.motion import body_of, iterate_recordings, some_recordings
 from contactid.tossing.identify.body import FEWEST_TOSSES, calibrate, inertia_by_data
 from contactid.tossing.identify.trajectories import (
     Grid,
@@ -66,6 +66,10 @@ _OFF_SCALE = 0.05  # cameras are up to 2 % off; more means another unit, or anot
 # so much of gravity, which flights take for longer lengths
 _AIR = 0.003
 _SURELY = 2.0  # standard errors
+# of what noise alone makes turn: a tenth then is noise, which draws a centre towards the tracked point
+_OVER_NOISE = 10.0
+# of a side, standard deviation: a centre of mass that nothing tells
+_CENTRE_OPEN = 0.1
 
 
 @dataclass(frozen=True)
@@ -78,12 +82,14 @@ class TossFit:
     by_data : share of the inertia's prior variance that the data take away
     problem : what was simulated
     search : friction and restitution, losses over the finest grid and resampled optima
+    centre_open : (3,) axes of B along which no flight tells the centre of mass: it is as stated
     """
 
     calibration: Calibration
     by_data: float
     problem: Problem
     search: Search
+    centre_open: np.ndarray
 
     def clouds(self, problem: Problem) -> list[Cloud]:
         """Simulated rest poses of a problem's tosses, from uncertain parameters and releases."""
@@ -192,28 +198,36 @@ def toss(
     identified_body = simulator_body(whole.problem.body, vars(whole.parameters))
     regions = TossRegions.by_others(clouds, whole.problem, _SEED)
     residuals = _residuals(whole)
+    against = [
+        *_reasons(whole, predictions),
+        *([slides.doubt] if slides and slides.refutes else []),
+    ]
+    recorded = recording_warnings(prepared)
     return Result(
         title=f"Box from {len(usable)} tosses",
         params=params,
         covariance=_covariance(params, whole),
         residuals=residuals,
-        reasons=(
-            *_reasons(whole, predictions),
-            *([slides.doubt] if slides and slides.refutes else []),
-        ),
+        # where there is no answer, a wrong size or a slope may be why
+        reasons=(*against, *(recorded if against else [])),
         warnings=(
-            *_warnings(whole, table, law, other),
+            *_warnings(whole, table, law, other, predictions),
             *(
                 [f"The interval of friction reaches on: {slides.doubt}."]
                 if slides and slides.doubt
                 else []
             ),
-            *(f"{said}." for said in (*falls, *recording_warnings(prepared))),
+            *(f"{said}." for said in (*falls, *recorded)),
             *regions.warnings(),
         ),
         notes=(*_notes(predictions, whole, law), *regions.notes()),
         record={
             **_record(whole, source, law, time.process_time() - begin),
+            "law": law,
+            "box": {
+                "size": np.ptp(prepared["vertices"].values, axis=0).tolist(),
+                "mass": whole.problem.body.mass if mass_known else None,
+            },
             **regions.record(whole.outcomes(), _SEED),
         },
         tables={"predictions": regions.beside(predictions), "tosses": table, **regions.tables()},
@@ -241,8 +255,35 @@ def _fitted(prepared: xr.Dataset, law: str) -> TossFit:
     count = int((prepared["split"] == IDENTIFICATION).sum())
     calibration = calibrate(prepared) if count >= FEWEST_TOSSES else uncalibrated(body)
     by_data = inertia_by_data(calibration, body)
+    centre_open = _centre_open(prepared)
+    wide = _CENTRE_OPEN * np.ptp(body.vertices, axis=0)
+    pairs = (calibration.center_of_mass, body.center_of_mass), (calibration.center_of_mass_se, wide)
+    centre, error = (tuple(np.where(centre_open, stated, own)) for own, stated in pairs)
+    calibration = replace(calibration, center_of_mass=centre, center_of_mass_se=error)
     problem = problem_of(calibration.apply(prepared), law, IDENTIFICATION)
-    return TossFit(calibration, by_data, problem, searched(problem))
+    return TossFit(calibration, by_data, problem, searched(problem), centre_open)
+
+
+def _centre_open(prepared: xr.Dataset) -> np.ndarray:
+    """(3,) whether flights turn so little that a camera's noise of orientations would tell the
+    centre along an axis of B.
+
+    A centre off the tracked point bends its path as far as the axis turns otherwise than evenly.
+    """
+    part = prepared["split"].values == IDENTIFICATION
+    turns, by_noise = 1e-12 * np.eye(3), 1e-12
+    for _, samples in iterate_recordings(
+        some_recordings(prepared, part & (prepared["reason"].values == ""))
+    ):
+        rows = slice(int(samples["release"]), int(samples["contact"]))
+        axes = rotations.matrices(samples["orientation"].values[rows]).reshape(-1, 9)
+        if len(axes) > 3:
+            even = np.vander(np.linspace(-1.0, 1.0, len(axes)), 2)
+            bent = (axes - even @ np.linalg.lstsq(even, axes, rcond=None)[0]).reshape(-1, 3)
+            turns += bent.T @ bent
+            # a third difference has 1 + 9 + 9 + 1 variances of what is white
+            by_noise += len(bent) * float(np.mean(np.diff(axes, n=3, axis=0) ** 2)) / 20.0
+    return 1.0 / np.diag(np.linalg.inv(turns)) < _OVER_NOISE * by_noise
 
 
 def searched(problem: Problem) -> Search:
@@ -326,10 +367,9 @@ def _body_rows(fit: TossFit, mass_known: bool) -> Iterator[dict[str, Any]]:
     calibration = fit.calibration
     error = float(np.hypot(calibration.scale_se, _AIR))
     yield parameter_row("scale", calibration.scale, error, "1", "data")
-    for axis, value, error in zip(
-        "xyz", calibration.center_of_mass, calibration.center_of_mass_se, strict=True
-    ):
-        yield parameter_row(f"center_{axis}", value, error, "m", "data")
+    centre = calibration.center_of_mass, calibration.center_of_mass_se, fit.centre_open
+    for axis, value, error, is_open in zip("xyz", *centre, strict=True):
+        yield parameter_row(f"center_{axis}", value, error, "m", "prior" if is_open else "data")
     # without a mass an inertia is known per mass alone
     mass = 1.0 if mass_known else fit.problem.body.mass
     unit = "kg m2" if mass_known else "m2"
@@ -396,7 +436,9 @@ def _reasons(fit: TossFit, predictions: pd.DataFrame) -> list[str]:
     return reasons
 
 
-def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list[str]:
+def _warnings(
+    fit: TossFit, table: pd.DataFrame, law: str, other: float, predictions: pd.DataFrame
+) -> list[str]:
     warnings = []
     left_out = table[~table["used"]]
     if len(left_out):
@@ -410,7 +452,21 @@ def _warnings(fit: TossFit, table: pd.DataFrame, law: str, other: float) -> list
         )
     if other > _SURELY:
         warnings.append(
-            f"The other law of impact fits better than {law}, by {other:.1f} standard errors."
+            f"The other law of impact fits better than {law}, by {other:.1f} standard errors: "
+            f"compare --law {next(name for name in LAWS if name != law)}."
+        )
+    same = int(predictions["same_face"].sum())
+    if 2 * same < len(predictions):
+        warnings.append(
+            f"Only {same} of {len(predictions)} come to rest on the predicted face: the answer's own "
+            "predictions refute it. Check size, tracked point and surface."
+        )
+    if fit.centre_open.any():
+        axes = ", ".join(
+            name for name, is_open in zip("xyz", fit.centre_open, strict=True) if is_open
+        )
+        warnings.append(
+            f"Flights hardly turn: the centre of mass along {axes} isn't told, and taken as stated."
         )
     if fit.by_data < 0.5:
         warnings.append(
