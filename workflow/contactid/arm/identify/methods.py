@@ -90,10 +90,6 @@ _SLOWED = (
 )
 
 
-class LeftOpen(ContactIdError):
-    """Models explain the vibration, and leave v+ open."""
-
-
 class Undamped(ContactIdError):
     """The vibration of a tip on the table doesn't decay."""
 
@@ -257,8 +253,8 @@ def agreement(window: Window, normal: np.ndarray, asked: int) -> Agreement:
     Raises
     ------
     ContactIdError
-        Where too few models are admissible; :class:`Undamped` where their vibrations don't decay,
-        :class:`LeftOpen` where they disagree.
+        Where too few models are admissible, or they disagree; :class:`Undamped` where their
+        vibrations don't decay.
     """
     # a fit of the time with a vague vibration states too much
     window = replace(window, impact_time_se=min(window.impact_time_se, _TIMING * window.step))
@@ -320,7 +316,7 @@ def _agreement(
     half = _half_width(each, models, window.speed, braking)
     widest = half[:asked].max() / window.speed
     if widest > WIDEST:
-        raise LeftOpen(
+        raise ContactIdError(
             f"v+ isn't found: its interval by {len(models)} models that explain the vibration is"
             f" +- {100.0 * widest:.0f} % of the approach's speed, where {100.0 * WIDEST:.0f} % is the most",
             _FLIES if window.flies else _SLOWED,

@@ -107,10 +107,8 @@ def evaluate_experiment(
     recording: ArmRecording,
     block: Mapping[str, Any],
     methods: Sequence[str] = tuple(METHODS),
-    mechanisms: bool = True,
 ) -> ExperimentFit:
-    """Evaluate a recording by ``arm: fit`` of the configuration; ``mechanisms``: where modes don't
-    give v+, they may.
+    """Evaluate a recording by ``arm: fit`` of the configuration.
 
     Its ``motor_inertia`` (joints,), kg m2, is added to the links' for the impact map; None or
     empty, as in the paper, adds nothing.
@@ -125,13 +123,13 @@ def evaluate_experiment(
     place = robot.tip_position(joint_position[len(time) // 2])
     aside = abs(place[1]) >= _ASIDE * abs(place[0])
     angle = float(np.arctan2(place[1], place[0])) if aside else 0.0
-    motion, impact = _impact(turned(robot, angle), recording, block)
+    motion, impact = impact_of(turned(robot, angle), recording, block)
     approach = joint_position[_before(time, impact.time, block)]
     # second look: along the motion, if that is another direction
     if len(approach) > 1:
         first, angle = angle, heading(robot, approach)
         if abs(angle - first) > _ASIDE:
-            motion, impact = _impact(turned(robot, angle), recording, block)
+            motion, impact = impact_of(turned(robot, angle), recording, block)
     robot = turned(robot, angle)
     near = _before(time, impact.time, block)
     if near.sum() < _POSTURE_DEGREE + 3:
@@ -153,7 +151,7 @@ def evaluate_experiment(
     failures: dict[str, ContactIdError] = {}
     for method in methods:
         try:
-            if method == ADMISSIBLE and mechanisms:
+            if method == ADMISSIBLE:
                 since = time[around] - impact.time
                 answers[method] = _admissible(robot, window, since, joint_position[around])
             else:
@@ -219,7 +217,7 @@ def joint_velocities(
     return joints(window, robot.tip_jacobian(found.q)[2])
 
 
-def _impact(
+def impact_of(
     robot: Robot, recording: ArmRecording, block: Mapping[str, Any]
 ) -> tuple[TipMotion, ImpactFit]:
     """The tip's motion in the robot's plane x-z, and when it hits the table."""
