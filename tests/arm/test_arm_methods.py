@@ -9,7 +9,6 @@ from arm_for_tests import lwr4
 from contactid.arm.identify import methods
 from contactid.arm.identify.methods import (
     METHODS,
-    LeftOpen,
     Undamped,
     Window,
     admissible,
@@ -109,7 +108,7 @@ def test_where_nothing_tells_the_motion_from_the_vibration_there_is_no_answer(wh
     [
         (ContactIdError("long"), None, None),
         # the whole window's reason
-        (LeftOpen("long"), ContactIdError("short"), "long"),
+        (ContactIdError("long"), ContactIdError("short"), "long"),
         # a vibration that doesn't decay bends no less in a shorter window
         (Undamped("long"), None, "long"),
     ],

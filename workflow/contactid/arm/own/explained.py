@@ -22,8 +22,9 @@ from contactid.sources.conventions import REFUTED
 _APPROACH = 0.15  # s of it, at most, in which the path is looked at
 _AT_IMPACT = 5e-3  # s before an impact that don't count, which may be found that much late
 # 1/s, of the tip's speed: how fast its velocity turns on a straight path. By the right signs simulated arms
-# that are told to go straight have 0.09, and 0.2 with friction; by a wrong one 0.2 to 6.
-_STRAIGHT = 0.2
+# that are told to go straight have 0.09, and 0.2 with friction; by a wrong one 0.2 to 6. A sign that
+# makes it straight takes more of the bend than a joint that hardly matters does.
+_STRAIGHT, _LESS = 0.15, 0.5
 # standard errors of v_z+ of a tip that stays on the table; REFUTED is of their squares
 _FARTHEST = np.sqrt(REFUTED)
 _INTO = 0.3  # of the approach speed, into the table: simulated tips that are told right have 0.23
@@ -41,11 +42,13 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
         As :func:`.impacts.own_impact`, where the tip would go on into the table, and where its path
         is bent; it names the joint whose other sign makes it straight, where one alone does.
     """
-    bent = not _is_straight(robot, recording)
+    bend = _bend(robot, recording)
+    bent = bend > _STRAIGHT
     if bent:
         # each joint alone: two wrong signs aren't looked for
         joints = range(recording.joint_position.shape[1])
-        straight = [k for k in joints if _is_straight(robot, _turned(recording, k))]
+        most = min(_STRAIGHT, _LESS * bend)
+        straight = [k for k in joints if _bend(robot, _turned(recording, k)) <= most]
         # of two that explain it alike neither is the one
         if len(straight) == 1:
             column = f"q{straight[0] + 1}"
@@ -73,12 +76,14 @@ def _turned(recording: ArmRecording, joint: int) -> ArmRecording:
     return replace(recording, joint_position=position)
 
 
-def _is_straight(robot: Robot, recording: ArmRecording) -> bool:
-    """Whether there is an impact, and a straight path to it, but for two standard errors."""
+def _bend(robot: Robot, recording: ArmRecording) -> float:
+    """1/s, how fast the tip's velocity turns before the impact, over its speed, by more than two
+    standard errors; infinite where there is no impact.
+    """
     try:
         moment = impact_of(robot, recording, SETTINGS)[1].time
     except ContactIdError:
-        return False
+        return np.inf
     approach = (recording.time > moment - _APPROACH) & (recording.time < moment - _AT_IMPACT)
     since = recording.time[approach] - moment
     path = np.array([robot.tip_position(q) for q in recording.joint_position[approach]])
@@ -89,5 +94,4 @@ def _is_straight(robot: Robot, recording: ArmRecording) -> bool:
     # rms over all directions
     noise = np.sqrt(((path - terms @ (inverse @ path)) ** 2).sum() / (len(since) - 3))
     error = noise * np.linalg.norm(inverse[2])
-    turn = 2.0 * (np.linalg.norm(half_turn) - 2.0 * error)
-    return bool(turn <= _STRAIGHT * np.linalg.norm(velocity))
+    return float(2.0 * (np.linalg.norm(half_turn) - 2.0 * error) / np.linalg.norm(velocity))
