@@ -235,9 +235,7 @@ def _standard_error(found: _Found, approach: Approach) -> float:
     return float(np.sqrt(slope @ found.covariance @ slope))
 
 
-def _approach(
-    robot: Robot, since: np.ndarray, position: np.ndarray
-) -> tuple[Approach, np.ndarray]:
+def _approach(robot: Robot, since: np.ndarray, position: np.ndarray) -> tuple[Approach, np.ndarray]:
     """The approach of the k joints that move the tip in its plane, and their positions (m, k) since
     the impact; the rest as :func:`braked`.
     """

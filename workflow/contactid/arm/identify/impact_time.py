@@ -52,7 +52,9 @@ _UNEVEN = 0.01  # of the sampling interval
 _DEGREES = (2, 3, 4)  # of the bend in the scan
 # s of an approach: fewer samples don't give v- to a hundredth; in still fewer none is seen
 _SHORTEST, _SEEN = 0.02, 0.005
-_FARTHEST = 20.0  # ms that a fit may be off the scan's answer: beyond the window it has nothing to fit
+_FARTHEST = (
+    20.0  # ms that a fit may be off the scan's answer: beyond the window it has nothing to fit
+)
 _SHIFT = 2.0  # samples, of two of the fit's starts from the scan's answer
 # A link's jump: the rate over so many s before it, at least so much of the approach's, and behind it at
 # most. A motor behind its spring loses less within that time, unless it swings at 40 Hz.

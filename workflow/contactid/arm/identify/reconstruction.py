@@ -174,7 +174,7 @@ def _admissible(robot: Robot, window: Window, since: np.ndarray, position: np.nd
     """
     modes = METHODS[ADMISSIBLE]
     # a mechanism's tip stays down
-    if window.flies or not window.stays:
+    if window.flies:
         return modes(window)
     behind = since >= 0.0
     along = robot.tip_jacobian(position[behind][0])[0]
