@@ -23,7 +23,15 @@ from scipy.stats import linregress
 
 from contactid.arm.identify.braked import braked
 from contactid.arm.identify.impact_time import ImpactFit, detect_impact
-from contactid.arm.identify.methods import ADMISSIBLE, FIRST_SWING, METHODS, Answer, Window, joints
+from contactid.arm.identify.methods import (
+    ADMISSIBLE,
+    FIRST_SWING,
+    METHODS,
+    SLOWED,
+    Answer,
+    Window,
+    joints,
+)
 from contactid.arm.readers.impacts import ArmRecording
 from contactid.arm.rigid.heading import heading, turned
 from contactid.arm.rigid.impact_map import impact_map
@@ -183,6 +191,10 @@ def _admissible(robot: Robot, window: Window, since: np.ndarray, position: np.nd
         try:
             return braked(robot, since, position)
         except (ContactIdError, np.linalg.LinAlgError):
+            # what has ended within the window is no line
+            if window.rests:
+                problem = "v+ isn't found: friction stops the tip, and no mechanism explains how"
+                raise ContactIdError(problem, SLOWED) from None
             return modes(window)
     try:
         return modes(window)
