@@ -83,9 +83,6 @@ WIDEST, _WIDEST_CHANGE = 0.15, 0.25
 # Of the way that the approach would go on within the window: how far a tip rises that has come off
 # the table for good. Simulated tips that stay rise by 0.04, those that fly by 0.07 and more.
 _RISES = 0.06
-# Of the approach speed: a tip at rest. Where friction stops all joints within the window, modes explain the
-# motion by 0.3 too much (2 of 10 of MuJoCo's arms with dry friction).
-_RESTS = 0.1
 _FLIES = (
     "The tip comes off the table for good: press it down behind the impact, or let it hit more slowly"
     " or on a softer table"
@@ -138,12 +135,6 @@ class Window:
         """Whether a tip comes off the table for good."""
         rise = np.cumsum(self.velocity[:, 1]).max() * self.step
         return bool(rise > _RISES * self.speed * self.time[-1])
-
-    @property
-    def rests(self) -> bool:
-        """Whether a tip has come to rest at the window's end, but for what a vibration swings."""
-        last = self.velocity[self.time > self.time[-1] - FIRST_SWING, 0]
-        return bool(abs(last.mean()) < _RESTS * self.speed)
 
     def until(self, end: float) -> Window:
         """What of it lies before a time since the impact, s."""
