@@ -162,3 +162,13 @@ def test_the_interval_is_as_wide_as_models_differ() -> None:
     alone, both = (admissible(window(swinging(AFTER, -0.3) + extra)) for extra in (0.0, second))
     assert (both.se > 1.2 * alone.se).any()
     assert (np.abs(both.velocity - AFTER) <= 1.96 * both.se).all()
+
+
+def test_a_tip_that_is_held_back_was_faster_than_the_whole_window_shows() -> None:
+    """A controller that goes on takes half of the change back, at 15 1/s."""
+    held = 0.5 * (AFTER - BEFORE)[0] * np.expm1(-15.0 * TIME)
+    motion = window(swinging(AFTER, 0.0) + np.outer(held, [1.0, 0.0]))
+    answer, whole = admissible(motion), METHODS["two_modes"](motion)
+    off = abs(answer.velocity[0] - AFTER[0])
+    assert off < 0.5 * abs(whole.velocity[0] - AFTER[0])
+    assert off < 1.96 * answer.se[0]
