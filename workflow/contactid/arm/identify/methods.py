@@ -94,10 +94,6 @@ SLOWED = (
 )
 
 
-class Undamped(ContactIdError):
-    """The vibration of a tip on the table doesn't decay."""
-
-
 @dataclass(frozen=True)
 class Window:
     """Velocities behind an impact and what is known of them: a tip's x and z, m/s, or joints',
@@ -252,16 +248,13 @@ def agreement(window: Window, normal: np.ndarray, asked: int) -> Agreement:
     Raises
     ------
     ContactIdError
-        Where too few models are admissible, or they disagree; :class:`Undamped` where their
-        vibrations don't decay.
+        Where too few models are admissible, or they disagree.
     """
     # a fit of the time with a vague vibration states too much
     window = replace(window, impact_time_se=min(window.impact_time_se, _TIMING * window.step))
     longer, shorter = _PARTS
     try:
         return _agreement(window, normal, asked, longer)
-    except Undamped:
-        raise
     except ContactIdError as error:
         try:
             return _agreement(window, normal, asked, shorter)
@@ -298,7 +291,7 @@ def _agreement(
     tried = len(parts) * len(_MODES)
     if len(models) < _FEWEST:
         if undamped > tried / 2 and not window.flies:
-            raise Undamped(
+            raise ContactIdError(
                 "v+ isn't found: the vibration doesn't decay, as where the tip sticks and slips on the table, or comes"
                 " off and down again, or where joints' dry friction holds them",
                 "Make tip and table smooth, and compensate the joints' friction",
