@@ -313,7 +313,7 @@ def test_a_label_that_the_recording_contradicts_is_warned_about(experiments) -> 
 def test_a_joint_of_the_wrong_sign_is_named(experiments, joint: int) -> None:
     recording = record(experiments[1], arm_examples.BLOCK)
     recording.joint_position[:, joint - 1] *= -1.0
-    with pytest.raises(ContactIdError, match=rf"path .* is bent.*--columns q{joint}=-q{joint}"):
+    with pytest.raises(ContactIdError, match=rf"straight .*--columns q{joint}=-q{joint}"):
         explained.explained_impact(lwr4(), recording)
 
 

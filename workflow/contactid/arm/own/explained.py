@@ -1,8 +1,9 @@
-"""An impact that the table allows: no tip goes on into it, and none comes to it on a path that is
-bent as stated, and straight by another sign of a joint.
+"""An impact that the table allows: no tip goes on into it, and none comes to it bent as stated, and
+straight by another sign of a joint.
 
-Arms that are told to hit a table come straight down. A joint of the wrong sign bends the tip's path,
-by more than noise or friction do, whatever the tip does behind the impact.
+Arms that are told to hit a table come straight down and don't turn the probe. A joint of the wrong
+sign bends the tip's path and turns the probe, by more than noise or friction do, whatever the tip
+does behind the impact.
 """
 
 from __future__ import annotations
@@ -21,10 +22,9 @@ from contactid.sources.conventions import REFUTED
 
 _APPROACH = 0.15  # s of it, at most, in which the path is looked at
 _AT_IMPACT = 5e-3  # s before an impact that don't count, which may be found that much late
-# 1/s, of the tip's speed: how fast its velocity turns on a straight path. By the right signs simulated arms
-# that are told to go straight have 0.09, and 0.2 with friction; by a wrong one 0.2 to 6. A sign that
-# makes it straight takes more of the bend than a joint that hardly matters does.
-_STRAIGHT, _LESS = 0.15, 0.5
+# 1/s, how fast a straight approach turns. By the right signs simulated arms that are told to go straight
+# have 0.09, and 0.2 with friction; by a wrong one 0.3 to 6. The right sign leaves up to 0.13 of it.
+_STRAIGHT, _LEFT = 0.15, 0.15
 # standard errors of v_z+ of a tip that stays on the table; REFUTED is of their squares
 _FARTHEST = np.sqrt(REFUTED)
 _INTO = 0.3  # of the approach speed, into the table: simulated tips that are told right have 0.23
@@ -47,14 +47,14 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
     if bent:
         # each joint alone: two wrong signs aren't looked for
         joints = range(recording.joint_position.shape[1])
-        most = min(_STRAIGHT, _LESS * bend)
+        most = min(_STRAIGHT, _LEFT * bend)
         straight = [k for k in joints if _bend(robot, _turned(recording, k)) <= most]
         # of two that explain it alike neither is the one
         if len(straight) == 1:
-            column = f"q{straight[0] + 1}"
+            joint = straight[0] + 1
             raise ContactIdError(
-                f"the tip's path to the table is bent, and straight where joint {straight[0] + 1} has the other sign",
-                f"Give --columns {column}=-{column}",
+                f"the tip doesn't come straight to the table, and does where joint {joint} has the other sign",
+                f"Give --columns q{joint}=-q{joint}",
             )
     found = own_impact(robot, recording, file)
     normal = found.velocity[1]
@@ -77,8 +77,8 @@ def _turned(recording: ArmRecording, joint: int) -> ArmRecording:
 
 
 def _bend(robot: Robot, recording: ArmRecording) -> float:
-    """1/s, how fast the tip's velocity turns before the impact, over its speed, by more than two
-    standard errors; infinite where there is no impact.
+    """1/s, how fast the tip's velocity turns before the impact, over its speed and by more than two
+    standard errors, together with the probe; infinite where there is no impact.
     """
     try:
         moment = impact_of(robot, recording, SETTINGS)[1].time
@@ -94,4 +94,8 @@ def _bend(robot: Robot, recording: ArmRecording) -> float:
     # rms over all directions
     noise = np.sqrt(((path - terms @ (inverse @ path)) ** 2).sum() / (len(since) - 3))
     error = noise * np.linalg.norm(inverse[2])
-    return float(2.0 * (np.linalg.norm(half_turn) - 2.0 * error) / np.linalg.norm(velocity))
+    turn = 2.0 * max(np.linalg.norm(half_turn) - 2.0 * error, 0.0) / np.linalg.norm(velocity)
+    first, last = (
+        robot.tip_orientation(recording.joint_position[approach][k])[:, 2] for k in (0, -1)
+    )
+    return float(np.hypot(turn, np.linalg.norm(last - first) / (since[-1] - since[0])))
