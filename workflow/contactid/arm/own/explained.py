@@ -58,9 +58,9 @@ def explained_impact(robot: Robot, recording: ArmRecording, file: str = "") -> O
             )
     found = own_impact(robot, recording, file)
     normal = found.velocity[1]
-    refuted = normal < -_FARTHEST * found.half_width[1] / NORMAL
+    refuted = _FARTHEST * found.half_width[1] / NORMAL
     # an interval may be too wide to tell, yet no tip goes on into the table that fast
-    into = refuted or normal < -_INTO * found.speed
+    into = normal < -min(refuted, _INTO * found.speed)
     if into or (bent and normal > _UP * found.speed):
         raise ContactIdError(
             f"the tip would go {'on into' if into else 'up from'} the table with {1e3 * abs(normal):.0f} mm/s",
