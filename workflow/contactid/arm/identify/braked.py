@@ -58,6 +58,7 @@ _EXPLAINED = 2.0
 # stop, and stop again, tell more than the first swing does, so short windows often fail this.
 _SURE = WIDEST / NORMAL
 _FEWEST = 2
+_ASTRAY = 2  # windows that none explains, one after the other: a search of all took up to a minute
 # Of the approach speed: what all mechanisms miss by. Beside the right minimum others explain a motion
 # nearly as well; on an exact motion of the tests the answer is within 0.01. A controller that switches
 # late is in no mechanism: with it they explain a motion to its noise, all off by up to 0.12, as they
@@ -293,6 +294,7 @@ def braked(robot: Robot, since: np.ndarray, position: np.ndarray) -> Answer:
     starts = [_start(approach, dry=dry) for dry in (True, False)]
     ends = list(starts)
     counted: list[_Found] = []
+    astray = 0
     # each search starts where the shorter window's ended, and prefers the start
     for duration in _GROWING:
         found = [
@@ -309,6 +311,10 @@ def braked(robot: Robot, since: np.ndarray, position: np.ndarray) -> Answer:
         ends = [(one if _explains(one, approach) else best).point for one in found[-2:]]
         if duration in _WINDOWS:
             counted += [one for one in found if one.converged and _explains(one, approach)]
+        # a longer window is harder to explain
+        astray = 0 if _explains(best, approach) else astray + 1
+        if astray == _ASTRAY:
+            break
     # a mechanism that a longer window refutes is none
     if not any(_explains(one, approach) for one in found):
         counted.clear()
