@@ -75,8 +75,8 @@ _BENDS = 0.05
 # bends on evenly: v+ is in the middle, and the interval has the rest.
 _HALFWAY = 0.5
 # Of the approach speed: by how much v+ would be taken beyond where the posture's change alone bends the motion,
-# up to 0.026 on the study's arm. Stiff controllers of MuJoCo's arms make it 0.05.
-_BENDS_ALIKE = 0.03
+# up to 0.039 on the study's arm. Stiff controllers make it 0.05 on arms of another simulator.
+_BENDS_ALIKE = 0.045
 _UNDAMPED = 1.001 * HIGH[0]  # 1/s, the bound that the search has for a mode that doesn't decay
 # The scan finds an impact to some samples, whatever a fit of it says whose vibration is vague.
 _TIMING = 3.0
