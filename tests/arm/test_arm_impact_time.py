@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arm_for_tests import CONFIG
-from contactid.arm.identify.impact_time import _Problem, detect_impact
+from contactid.arm.identify.impact_time import _Problem, detect_impact, link_jump
 from contactid.core.errors import ContactIdError
 
 OPTIONS = CONFIG["fit"]["impact"]
@@ -99,3 +99,17 @@ def test_recordings_without_an_impact_are_refused_in_one_line(time, position, sa
     with pytest.raises(ContactIdError, match=said) as caught:
         detect_impact(time, position, OPTIONS, name="set1_v010_a30")
     assert str(caught.value).startswith("set1_v010_a30") and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.0, -0.5])
+def test_a_link_s_jump_is_timed_to_a_sample_and_a_motor_s_bend_is_none(kept: float):
+    """``kept``: of the rate of fall, at once; a motor behind its spring swings at 20 Hz."""
+    since = TIME - 0.4003
+    noise = np.random.default_rng(2).normal(0.0, 1e-5, len(TIME))
+    jumps = -0.15 * np.where(since < 0.0, since, kept * since) + noise
+    assert link_jump(TIME, jumps, 0.385) == pytest.approx(0.4003, abs=1.5e-3)
+    found = detect_impact(TIME, np.column_stack([0.1 * TIME, jumps]), OPTIONS)
+    assert found.time == pytest.approx(0.4003, abs=1.5e-3)
+    swing = 2.0 * np.pi * 20.0  # rad/s
+    bends = -0.15 * np.where(since < 0.0, since, np.sin(swing * since) / swing) + noise
+    assert link_jump(TIME, bends, 0.4) is None

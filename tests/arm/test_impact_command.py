@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,10 +21,9 @@ import arm_examples
 import contactid
 from arm_for_tests import CONFIG, ROOT, lwr4
 from contactid.__main__ import main
-from contactid.arm.identify.methods import ADMISSIBLE, LeftOpen
-from contactid.arm.identify.reconstruction import evaluate_experiment
-from contactid.arm.own import explained, impacts
-from contactid.arm.own.impacts import LWR4, SETTINGS, NoImpact, own_impact, own_robot
+from contactid.arm.identify.methods import ADMISSIBLE
+from contactid.arm.own import explained
+from contactid.arm.own.impacts import LWR4, SETTINGS, own_impact, own_robot
 from contactid.arm.own.recordings import read_own, read_own_table
 from contactid.arm.readers.impacts import ArmRecording, Setting
 from contactid.arm.readers.twins import record
@@ -311,114 +309,41 @@ def test_a_label_that_the_recording_contradicts_is_warned_about(experiments) -> 
 # signs of joints
 
 
-class Imitated:
-    """An answer whose tip goes normal to the table, m/s, by which joints have the right sign."""
-
-    speed = 0.15
-
-    def __init__(self, normal: float, across: float = 0.0, half: float = 0.01) -> None:
-        self.half_width = np.array([0.01, half])
-        self.velocity = np.array([0.1, normal])
-        self.evaluated = SimpleNamespace(lateral=(0.0, across))
-
-
-def imitate(monkeypatch, answers):
-    """Answers, or refusals, by the signs of joints 2 and 6."""
-
-    def own(robot, recording, file="", *, mechanisms=True):
-        answer = answers[tuple(np.sign(recording.joint_position[0, [1, 5]]))]
-        if isinstance(answer, ContactIdError):
-            raise answer
-        return answer
-
-    monkeypatch.setattr(explained, "own_impact", own)
-
-
-NO_MODELS = NoImpact("v+ isn't found: 0 of 6 models")
-SLOWED = ContactIdError("v+ isn't found: friction")
+@pytest.mark.parametrize("joint", [2, 4, 6])
+def test_a_joint_of_the_wrong_sign_is_named(experiments, joint: int) -> None:
+    recording = record(experiments[1], arm_examples.BLOCK)
+    recording.joint_position[:, joint - 1] *= -1.0
+    with pytest.raises(ContactIdError, match=rf"straight .*--columns q{joint}=-q{joint}"):
+        explained.explained_impact(lwr4(), recording)
 
 
 @pytest.mark.parametrize(
-    ("stated", "other", "said"),
+    ("zero", "normal", "half", "said"),
     [
-        (Imitated(0.001), Imitated(0.0), None),
-        # more than three standard errors either way, which another sign takes away
-        (Imitated(-0.05), Imitated(0.001), "on into the table.*--columns q6=-q6"),
-        (Imitated(0.05), Imitated(0.001), "up from the table.*--columns q6=-q6"),
-        # as the motors' rebound does
-        (Imitated(0.025), Imitated(0.001), None),
-        # it lifts off a little by the right signs, too
-        (Imitated(0.08), Imitated(0.02), "up from the table.*--columns q6=-q6"),
-        # a tip that lifts off by either sign does; one that goes into the table can't
-        (Imitated(0.05), Imitated(0.03), None),
-        (Imitated(-0.05), Imitated(-0.04), "signs or zeros, or the link table are others"),
-        (Imitated(-0.05, half=0.05), NO_MODELS, "on into the table.*signs or zeros"),
-        # no rebound throws a tip that fast, and no sign explains it: a joint's zero is off
-        (Imitated(0.06), Imitated(0.055), "up from the table.*signs or zeros, or the link table"),
-        # another sign that moves the tip out of its plane explains nothing
-        (Imitated(0.05), Imitated(0.001, across=0.05), None),
-        (NO_MODELS, Imitated(0.001), "joint 6 has the other sign .*--columns q6=-q6"),
-        (NO_MODELS, NO_MODELS, "^v. isn't found: 0 of 6 models"),
-        # friction is the reason, and no sign
-        (SLOWED, Imitated(0.001), "^v. isn't found: friction"),
+        (0.0, 0.001, 0.01, None),
+        # springs and motors throw a tip up, however fast
+        (0.0, 0.09, 0.01, None),
+        # by more than three standard errors
+        (0.0, -0.02, 0.01, "on into the table"),
+        (0.0, -0.02, 0.02, None),
+        # no tip goes into a table that fast, however wide the interval
+        (0.0, -0.05, 0.05, "on into the table"),
+        # a joint's zero that is off bends the path, and no other sign mends it
+        (0.5, 0.05, 0.01, None),
+        (0.5, 0.06, 0.01, "up from the table"),
     ],
 )
-def test_a_joint_s_wrong_sign_is_named_where_it_alone_explains(
-    monkeypatch, experiments, stated, other, said
+def test_a_tip_that_no_table_allows_is_refused(
+    monkeypatch, experiments, zero, normal, half, said
 ) -> None:
-    recording = record(experiments[0], arm_examples.BLOCK)
-    # both are negative there
-    signs = np.sign(recording.joint_position[0, [1, 5]])
-    others = {tuple(signs * (-1.0, 1.0)): NO_MODELS, tuple(-signs): NO_MODELS}
-    imitate(monkeypatch, {tuple(signs): stated, tuple(signs * (1.0, -1.0)): other, **others})
-    if said is None:
-        assert explained.explained_impact(lwr4(), recording) is stated
-        return
-    with pytest.raises(ContactIdError, match=said):
-        explained.explained_impact(lwr4(), recording)
-
-
-@pytest.mark.parametrize("normal", [-0.05, 0.05])
-def test_of_two_signs_that_explain_alike_none_is_named(monkeypatch, experiments, normal) -> None:
-    recording = record(experiments[0], arm_examples.BLOCK)
-    signs = np.sign(recording.joint_position[0, [1, 5]])
-    on_the_table = Imitated(0.001)
-    answers = {tuple(signs): Imitated(normal), tuple(-signs): NO_MODELS}
-    answers |= {tuple(signs * turn): on_the_table for turn in ((1.0, -1.0), (-1.0, 1.0))}
-    imitate(monkeypatch, answers)
-    with pytest.raises(
-        ContactIdError, match="signs or zeros, or the link table are others"
-    ) as refused:
-        explained.explained_impact(lwr4(), recording)
-    assert "--columns" not in str(refused.value)
-
-
-@pytest.mark.parametrize("upwards", [0.0, 0.3, -0.3])
-def test_signs_are_doubted_only_where_the_tip_leaves_the_table(
-    monkeypatch, experiments, upwards: float
-) -> None:
-    """``upwards``: of the approach speed. Joints that don't move the tip's height explain nothing."""
-    fit = evaluate_experiment(lwr4(), record(experiments[1], arm_examples.BLOCK), SETTINGS, ())
-    velocity = fit.window.velocity + np.array([0.0, upwards * fit.window.speed])
-    fit = replace(
-        fit,
-        window=replace(fit.window, velocity=velocity),
-        failures={ADMISSIBLE: ContactIdError("none")},
+    answer = SimpleNamespace(
+        speed=0.15, velocity=np.array([0.1, normal]), half_width=np.array([0.01, half])
     )
-    monkeypatch.setattr(impacts, "evaluate_experiment", lambda *_, **__: fit)
-    with pytest.raises(ContactIdError, match="none") as refused:
-        own_impact(lwr4(), record(experiments[1], arm_examples.BLOCK))
-    assert isinstance(refused.value, NoImpact) == (upwards != 0.0)
-    # models that explain the vibration and leave v+ open doubt no sign
-    fit = replace(fit, failures={ADMISSIBLE: LeftOpen("none")})
-    with pytest.raises(ContactIdError, match="none") as refused:
-        own_impact(lwr4(), record(experiments[1], arm_examples.BLOCK))
-    assert not isinstance(refused.value, NoImpact)
-
-
-def test_a_tip_that_flies_off_by_a_wrong_sign_alone_is_refused(experiments) -> None:
-    """By the wrong sign of joint 6 the answer along the table is off, too."""
+    monkeypatch.setattr(explained, "own_impact", lambda *_: answer)
     recording = record(experiments[1], arm_examples.BLOCK)
-    position = recording.joint_position * [1.0, 1.0, 1.0, 1.0, 1.0, -1.0, 1.0]
-    with pytest.raises(ContactIdError, match=r"up from the table.*give --columns q6=-q6"):
-        explained.explained_impact(lwr4(), replace(recording, joint_position=position))
+    recording.joint_position[:, 3] += zero
+    if said is None:
+        assert explained.explained_impact(lwr4(), recording) is answer
+        return
+    with pytest.raises(ContactIdError, match=f"{said}.*signs and zeros"):
+        explained.explained_impact(lwr4(), recording)

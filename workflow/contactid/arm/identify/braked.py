@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult, least_squares
 
+from contactid.arm.identify.impact_time import link_jump
 from contactid.arm.identify.mechanism import (
     STEP,
     Approach,
@@ -57,6 +58,7 @@ _EXPLAINED = 2.0
 # stop, and stop again, tell more than the first swing does, so short windows often fail this.
 _SURE = WIDEST / NORMAL
 _FEWEST = 2
+_ASTRAY = 2  # windows that none explains, one after the other: a search of all took up to a minute
 # Of the approach speed: what all mechanisms miss by. Beside the right minimum others explain a motion
 # nearly as well; on an exact motion of the tests the answer is within 0.01. A controller that switches
 # late is in no mechanism: with it they explain a motion to its noise, all off by up to 0.12, as they
@@ -71,9 +73,8 @@ _BOUND = 6.0  # standard deviations about the start that a search may go
 # the rebound. Where joints stop, an impact is detected some milliseconds off.
 _PRESSING, _LATER, _LATEST, _REBOUND = 10.0, 2e-3, 6e-3, 0.3
 _LITTLE = 0.05  # of a table that gives way, a rebound to start from
-# s before and behind a link's jump, over which its rate is known and a motor's hardly changes; how
-# long after the detected impact it may be; and the share of the normal velocity that is a jump
-_JUMP, _NEAR, _JUMPS = 3e-3, 0.02, 0.5
+# s around the detected impact, in which positions aren't the approach's alone
+_NEAR = 0.02
 # rad/s, one standard deviation of links' and of motors' v- about a parabola's slope: on MuJoCo's arms
 # the former is off by up to 3e-3, and a motor with friction lags by up to 7e-3
 _AROUND = 5e-3
@@ -235,11 +236,9 @@ def _standard_error(found: _Found, approach: Approach) -> float:
     return float(np.sqrt(slope @ found.covariance @ slope))
 
 
-def _approach(
-    robot: Robot, since: np.ndarray, position: np.ndarray
-) -> tuple[Approach, np.ndarray, np.ndarray]:
-    """The approach of the k joints that move the tip in its plane, and times (m,) and their
-    positions (m, k) since the impact; the rest as :func:`braked`.
+def _approach(robot: Robot, since: np.ndarray, position: np.ndarray) -> tuple[Approach, np.ndarray]:
+    """The approach of the k joints that move the tip in its plane, and their positions (m, k) since
+    the impact; the rest as :func:`braked`.
     """
     polynomial = np.polynomial.polynomial
     falling = since < 0.0
@@ -248,20 +247,8 @@ def _approach(
     levers = np.linalg.norm(jacobian, axis=0)
     plane = np.flatnonzero(levers > _LEVER * levers.max())
     height = position[:, plane] @ jacobian[1, plane]
-    # samples of the spans before and behind a jump
-    part = round(_JUMP * (len(since) - 1) / (since[-1] - since[0]))
-    rate = (height[part:] - height[:-part]) / (since[part] - since[0])
-    # m/s, by a line through the whole approach
-    falls = polynomial.polyfit(since[falling], height[falling], 1)[1]
-    # share of the approach's normal velocity that goes within two spans
-    lost = (rate[part:] - rate[:-part]) / -falls
-    # only around the detected impact
-    lost[np.abs(since[part:-part]) > _NEAR] = 0.0
-    jump = int(np.argmax(lost))
     # links jump at an impact, motors behind springs don't
-    at_motors = bool(lost[jump] < _JUMPS)
-    later = 0.0 if at_motors else float(since[jump + part])
-    since = since - later
+    at_motors = link_jump(since, height, 0.0) is None
     before = since < 0.0
     # a parabola: its place and slope at the impact are the posture and v-
     posture, velocity, _ = polynomial.polyfit(since[before], position[before], 2)
@@ -281,9 +268,8 @@ def _approach(
         velocity=velocity[plane],
         noise=float(np.sqrt((third**2).mean() / 20.0)),
         at_motors=at_motors,
-        later=later,
     )
-    return approach, since, (position - posture)[:, plane]
+    return approach, (position - posture)[:, plane]
 
 
 def braked(robot: Robot, since: np.ndarray, position: np.ndarray) -> Answer:
@@ -303,11 +289,12 @@ def braked(robot: Robot, since: np.ndarray, position: np.ndarray) -> Answer:
     ContactIdError
         Where no mechanism explains the motion, or those that do disagree.
     """
-    approach, since, position = _approach(robot, since, position)
+    approach, position = _approach(robot, since, position)
     # two starts, as either kind of friction may be the one
     starts = [_start(approach, dry=dry) for dry in (True, False)]
     ends = list(starts)
     counted: list[_Found] = []
+    astray = 0
     # each search starts where the shorter window's ended, and prefers the start
     for duration in _GROWING:
         found = [
@@ -324,6 +311,10 @@ def braked(robot: Robot, since: np.ndarray, position: np.ndarray) -> Answer:
         ends = [(one if _explains(one, approach) else best).point for one in found[-2:]]
         if duration in _WINDOWS:
             counted += [one for one in found if one.converged and _explains(one, approach)]
+        # a longer window is harder to explain
+        astray = 0 if _explains(best, approach) else astray + 1
+        if astray == _ASTRAY:
+            break
     # a mechanism that a longer window refutes is none
     if not any(_explains(one, approach) for one in found):
         counted.clear()
@@ -371,7 +362,7 @@ def _fits(
     motion = simulated(mechanism, approach, _WINDOWS[-1])[0, :, int(approach.at_motors)]
     # means over the steps, at their middles
     rates = np.diff(motion, axis=0) / STEP @ approach.jacobian.T
-    time = approach.later + mechanism.later[0] + STEP * (np.arange(len(rates)) + 0.5)
+    time = mechanism.later[0] + STEP * (np.arange(len(rates)) + 0.5)
     before = approach.jacobian @ approach.velocity
     nothing = np.full(1, np.nan)
     return tuple(

@@ -52,7 +52,14 @@ _UNEVEN = 0.01  # of the sampling interval
 _DEGREES = (2, 3, 4)  # of the bend in the scan
 # s of an approach: fewer samples don't give v- to a hundredth; in still fewer none is seen
 _SHORTEST, _SEEN = 0.02, 0.005
+_FARTHEST = (
+    20.0  # ms that a fit may be off the scan's answer: beyond the window it has nothing to fit
+)
 _SHIFT = 2.0  # samples, of two of the fit's starts from the scan's answer
+# A link's jump: the rate over so many s before it, at least so much of the approach's, and behind it at
+# most. A motor behind its spring loses less within that time, unless it swings at 40 Hz.
+_SPAN, _STILL, _LOST = 3e-3, 0.85, 0.5
+_NEAR = 0.025  # s from the scan's answer, which may be early by the length of a bend
 
 
 @dataclass(frozen=True)
@@ -82,8 +89,8 @@ def fit_impact(
     mixing = np.linalg.cholesky(np.eye(channels) if noise_covariance is None else noise_covariance)
     white = np.linalg.solve(mixing, (position - position[0]).T).T
     problem = _Problem(time, white, near)
-    low = np.array([-np.inf, *np.tile(LOW, modes)])
-    high = np.array([np.inf, *np.tile(HIGH, modes)])
+    low = np.array([-_FARTHEST, *np.tile(LOW, modes)])
+    high = np.array([_FARTHEST, *np.tile(HIGH, modes)])
     found: list[OptimizeResult] = []
     # three starts: a mode's phase imitates a shift, so there are several minima
     for moment in (near - shift, near, near + shift):
@@ -234,10 +241,30 @@ def detect_impact(
         )
     # the first impact alone, with its approach
     window = slice(max(index - before, 0), index + after + 1)
+    jump = link_jump(time[window], position[window, -1], float(time[index]))
+    # eq. 7 is continuous: it would take a jump for a bend some milliseconds before it
+    if jump is not None:
+        return ImpactFit(jump, step)
     return fit_impact(
         time[window], position[window], float(time[index]), _SHIFT * step, modes=int(block["modes"]),
         noise_covariance=noise_covariance,
     )  # fmt: skip
+
+
+def link_jump(time: np.ndarray, height: np.ndarray, near: float) -> float | None:
+    """When the tip's normal velocity jumps near the time ``near``, s, or None where it only bends,
+    as encoders at the motors see it. Times (n,), s, evenly spaced; heights (n,), m.
+    """
+    before = time < near
+    falls = np.polynomial.polynomial.polyfit(time[before] - near, height[before], 1)[1]
+    part = max(round(_SPAN * (len(time) - 1) / (time[-1] - time[0])), 1)
+    rate = (height[part:] - height[:-part]) / (time[part] - time[0]) / falls
+    # (n - 2 part,) spans on either side of a sample
+    jumps = (rate[:-part] > _STILL) & (rate[part:] < _LOST)
+    moments = time[part:-part][jumps]
+    moments = moments[np.abs(moments - near) < _NEAR]
+    # a tip that bounces jumps again
+    return float(moments[0]) if len(moments) else None
 
 
 def _scan(

@@ -42,7 +42,6 @@ class Approach:
     velocity : (k,) before the impact, rad/s
     noise : of the positions, rad rms
     at_motors : whether encoders sit at the motors, which don't jump
-    later : s, by which links jump later than the impact was detected
     """
 
     jacobian: np.ndarray
@@ -52,7 +51,6 @@ class Approach:
     velocity: np.ndarray
     noise: float
     at_motors: bool
-    later: float
 
 
 @dataclass(frozen=True)

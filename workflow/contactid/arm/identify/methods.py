@@ -26,7 +26,8 @@ disagree, the rigid response is no line, and there is no answer: a controller mo
 
 **Friction** bends the line, or stops a joint, and the arm has one joint fewer from then on. How hard
 it is braked during its first swing isn't known: between not at all and as hard as the slope says. It
-is never sped up, so v_x+ is taken in the middle, and the interval has the rest. Where a joint stops,
+is never sped up, so v_x+ is taken in the middle, and the interval has the rest. A controller that goes on
+bends the line alike; v+ is the smaller, the longer the window, and so taken beyond the shortest. Where a joint stops,
 :mod:`contactid.arm.identify.braked` is asked first, and where these models disagree on a tip that
 stays on the table, after them.
 """
@@ -56,6 +57,9 @@ _FEWEST = 2  # admissible models, of six: one has no range
 # on MuJoCo's arms of four makes): v_x+. A force that presses the tip down bends the joints, which encoders at
 # the motors see as sinking: v_z+.
 _MISSED = 0.08
+# Of the change of v_x: the same where light links slide off faster than they came. On MuJoCo's arms of a fifth
+# make, where v_x changes by more than the approach speed, 0.1 was too little.
+_MISSED_CHANGE = 0.12
 # Of the approach speed: a mode that is larger is cancelled by another. An impact excites modes up
 # to about that speed.
 _LARGEST_MODE = 3.0
@@ -67,16 +71,18 @@ _BRAKED = 0.75
 # Of the approach speed: what the posture's change does in that swing, up to 0.045 on the study's arm
 # and 0.03 on three others in MuJoCo. What slows the tip by more is friction.
 _BENDS = 0.05
-_HALFWAY = 0.5  # between not braked in that swing and braked as hard as behind it
+# Between not braked in that swing and braked as hard as behind it, and between a straight motion and one that
+# bends on evenly: v+ is in the middle, and the interval has the rest.
+_HALFWAY = 0.5
+# Of the approach speed: by how much v+ would be taken beyond where the posture's change alone bends the motion,
+# up to 0.039 on the study's arm. Stiff controllers make it 0.05 on arms of another simulator.
+_BENDS_ALIKE = 0.045
 _UNDAMPED = 1.001 * HIGH[0]  # 1/s, the bound that the search has for a mode that doesn't decay
 # The scan finds an impact to some samples, whatever a fit of it says whose vibration is vague.
 _TIMING = 3.0
-# Of the approach speed: half of an interval of v_x+ that still is an answer. The impact changes v_x
-# by half that speed or more; a third of this change may be open.
-WIDEST = 0.15
-# Of the approach speed: a mean normal velocity behind the impact that no table allows. Simulated tips
-# that fly have up to 0.21; wrong signs that show an impact most often more.
-_STAYS = 0.25
+# Of the approach speed, or of the change of v_x: half of an interval of v_x+ that still is an answer. The
+# impact changes v_x by half that speed or more; a third of this change may be open.
+WIDEST, _WIDEST_CHANGE = 0.15, 0.25
 # Of the way that the approach would go on within the window: how far a tip rises that has come off
 # the table for good. Simulated tips that stay rise by 0.04, those that fly by 0.07 and more.
 _RISES = 0.06
@@ -84,18 +90,11 @@ _FLIES = (
     "The tip comes off the table for good: press it down behind the impact, or let it hit more slowly"
     " or on a softer table"
 )
-_SLOWED = (
+#: The remedy where joints don't move on freely.
+SLOWED = (
     "Friction or the controller slows the joints: compensate the friction, and let the command go on"
     " unchanged behind the impact"
 )
-
-
-class LeftOpen(ContactIdError):
-    """Models explain the vibration, and leave v+ open."""
-
-
-class Undamped(ContactIdError):
-    """The vibration of a tip on the table doesn't decay."""
 
 
 @dataclass(frozen=True)
@@ -129,11 +128,6 @@ class Window:
     def speed(self) -> float:
         """Of the approach, m/s or rad/s."""
         return float(np.linalg.norm(self.pre_velocity))
-
-    @property
-    def stays(self) -> bool:
-        """Whether a tip stays near the table."""
-        return bool(abs(self.velocity[:, 1].mean()) <= _STAYS * self.speed)
 
     @property
     def flies(self) -> bool:
@@ -257,8 +251,7 @@ def agreement(window: Window, normal: np.ndarray, asked: int) -> Agreement:
     Raises
     ------
     ContactIdError
-        Where too few models are admissible; :class:`Undamped` where their vibrations don't decay,
-        :class:`LeftOpen` where they disagree.
+        Where too few models are admissible, or they disagree.
     """
     # a fit of the time with a vague vibration states too much
     window = replace(window, impact_time_se=min(window.impact_time_se, _TIMING * window.step))
@@ -266,9 +259,6 @@ def agreement(window: Window, normal: np.ndarray, asked: int) -> Agreement:
     try:
         return _agreement(window, normal, asked, longer)
     except ContactIdError as error:
-        # a tip that flies meets the table anew, or its motion changes as it leaves
-        if window.flies or isinstance(error, Undamped):
-            raise
         try:
             return _agreement(window, normal, asked, shorter)
         except ContactIdError:
@@ -282,6 +272,7 @@ def _agreement(
     """As :func:`agreement`, of models in the first parts of the window."""
     models: list[tuple[ModalFit, ...]] = []
     points: list[np.ndarray] = []
+    lengths: list[float] = []
     undamped = 0
     for part in parts:
         beginning = window.until(part * window.time[-1])
@@ -299,10 +290,11 @@ def _agreement(
                 continue
             models.append(fits)
             points.append(velocity)
+            lengths.append(part)
     tried = len(parts) * len(_MODES)
     if len(models) < _FEWEST:
         if undamped > tried / 2 and not window.flies:
-            raise Undamped(
+            raise ContactIdError(
                 "v+ isn't found: the vibration doesn't decay, as where the tip sticks and slips on the table, or comes"
                 " off and down again, or where joints' dry friction holds them",
                 "Make tip and table smooth, and compensate the joints' friction",
@@ -310,22 +302,43 @@ def _agreement(
         raise ContactIdError(
             f"v+ isn't found: {len(models)} of {tried} models show a vibration around a motion that goes on"
             " (the others have no fit, are slower than the window, or cancel themselves)",
-            _FLIES if window.flies else _SLOWED,
+            _FLIES if window.flies else SLOWED,
         )
     each = np.array(points)
+    middle = np.median(each, axis=0)
     # only what has no part in the normal velocity: the others have to cancel in it
     free = normal == 0.0
-    shift, braking = _braking(models, np.median(each, axis=0), window.speed, free)
-    each = each + shift
-    half = _half_width(each, models, window.speed, braking)
-    widest = half[:asked].max() / window.speed
-    if widest > WIDEST:
-        raise LeftOpen(
+    braking, unknown = _braking(models, middle, window.speed, free)
+    bending = _HALFWAY * _bending(each, np.array(lengths), middle) * free
+    # the posture's change bends as well
+    bending[np.abs(bending) < _BENDS_ALIKE * window.speed] = 0.0
+    each = each + braking + bending
+    change = np.abs(middle - window.pre_velocity) * free
+    missed = np.maximum(_MISSED * window.speed, _MISSED_CHANGE * change)
+    half = _half_width(each, models, missed, unknown, bending)
+    most = np.maximum(WIDEST * window.speed, _WIDEST_CHANGE * change)
+    widest = int(np.argmax(half[:asked] / most[:asked]))
+    if half[widest] > most[widest]:
+        half_percent, most_percent = 100.0 * np.array([half[widest], most[widest]]) / window.speed
+        raise ContactIdError(
             f"v+ isn't found: its interval by {len(models)} models that explain the vibration is"
-            f" +- {100.0 * widest:.0f} % of the approach's speed, where {100.0 * WIDEST:.0f} % is the most",
-            _FLIES if window.flies else _SLOWED,
+            f" +- {half_percent:.0f} % of the approach's speed, where {most_percent:.0f} % is the most",
+            _FLIES if window.flies else SLOWED,
         )
     return Agreement(each, half, models)
+
+
+def _bending(found: np.ndarray, lengths: np.ndarray, middle: np.ndarray) -> np.ndarray:
+    """(d,) by how much velocities (k, d) are too small in the middle (d,), since a motion that is
+    held back bends, and the longer a window, the smaller its v+; ``lengths`` (k,) of the windows.
+    """
+    shortest, longest = (
+        np.median(found[lengths == length], axis=0) for length in (lengths.min(), lengths.max())
+    )
+    ahead = np.sign(middle)
+    # beyond the shortest windows as far as these are beyond the longest
+    beyond = np.maximum((2.0 * shortest - longest - middle) * ahead, 0.0)
+    return np.where((shortest - longest) * ahead > 0.0, beyond * ahead, 0.0)
 
 
 def _braking(
@@ -344,18 +357,14 @@ def _braking(
 
 
 def _half_width(
-    found: np.ndarray, models: list[tuple[ModalFit, ...]], speed: float, braking: np.ndarray
+    found: np.ndarray, models: list[tuple[ModalFit, ...]], *others: np.ndarray
 ) -> np.ndarray:
-    """(d,) of velocities (k, d): their range, the noise, what all models miss by, and braking (d,).
-
-    ``speed`` of the approach, m/s.
-    """
+    """(d,) of velocities (k, d): their range, the noise, and ``others`` (d,)."""
     errors = np.array([_velocities(fits)[1] for fits in models])
     # the surest model's: what the others don't know is in the range
     noise = NORMAL * errors.min(axis=0)
-    missed = _MISSED * speed
     # independent causes add up in squares
-    return np.sqrt(np.ptp(found, axis=0) ** 2 + noise**2 + missed**2 + braking**2)
+    return np.sqrt(np.sum([part**2 for part in (np.ptp(found, axis=0), noise, *others)], axis=0))
 
 
 def _is_admissible(fits: tuple[ModalFit, ...], window: Window) -> bool:
@@ -392,8 +401,9 @@ def admissible(window: Window) -> Answer:
     found = agreement(window, np.array([0.0, 1.0]), asked=1)
     # of the normal velocity as it is: the rebound's
     as_fitted = np.array([_velocities(fits)[0] for fits in found.models])
-    braking = _braking(found.models, found.velocity, window.speed, np.zeros(2))[1]
-    of_normal = _half_width(as_fitted, found.models, window.speed, braking)[1]
+    unknown = _braking(found.models, found.velocity, window.speed, np.zeros(2))[1]
+    missed = np.full(2, _MISSED * window.speed)
+    of_normal = _half_width(as_fitted, found.models, missed, unknown)[1]
     velocity = np.array([found.velocity[0], np.median(as_fitted[:, 1])])
     half = np.array([found.half_width[0], of_normal])
     # drawn: the model nearest to the median

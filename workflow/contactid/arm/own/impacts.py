@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from contactid.arm.identify.methods import ADMISSIBLE, NORMAL, Answer, LeftOpen
+from contactid.arm.identify.methods import ADMISSIBLE, NORMAL, Answer
 from contactid.arm.identify.reconstruction import ExperimentFit, evaluate_experiment
 from contactid.arm.readers.impacts import ArmRecording
 from contactid.arm.rigid.heading import turned
@@ -136,33 +136,18 @@ class OwnImpact:
         )
 
 
-class NoImpact(ContactIdError):
-    """No impact in a recording, too little around it, or a tip off the table, unexplained."""
-
-
-def own_impact(
-    robot: Robot, recording: ArmRecording, file: str = "", *, mechanisms: bool = True
-) -> OwnImpact:
-    """Evaluate a recording, with mechanisms where modes don't give v+.
+def own_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpact:
+    """Evaluate a recording.
 
     Raises
     ------
-    NoImpact
-        Where the tip doesn't come down onto a table, or not within the recording, or where no models
-        agree on v+ of a tip that leaves the table.
     ContactIdError
-        Where none agree though the tip stays on the table.
+        Where the tip doesn't come down onto a table, or not within the recording, or where no models
+        agree on v+.
     """
-    try:
-        found = evaluate_experiment(robot, recording, SETTINGS, mechanisms=mechanisms)
-    except ContactIdError as error:
-        raise NoImpact(error.problem, error.remedy) from None
+    found = evaluate_experiment(robot, recording, SETTINGS)
     if ADMISSIBLE not in found.answers:
-        failure = found.failures[ADMISSIBLE]
-        # on the table, and where models explain the vibration, it's no joint's sign
-        if found.window.stays or isinstance(failure, LeftOpen):
-            raise failure
-        raise NoImpact(failure.problem, failure.remedy)
+        raise found.failures[ADMISSIBLE]
     # the ratio is that of the plane of motion
     facing = turned(robot, found.heading)
     ratio = sliding_ratio(facing.mass_matrix(found.q), facing.tip_jacobian(found.q))
