@@ -3,7 +3,6 @@ named.
 """
 
 import json
-import os
 
 import numpy as np
 import pandas as pd
@@ -332,12 +331,3 @@ def test_a_folder_without_trials_and_a_direction_that_is_none_are_refused(folder
     for direction in ("0", "x", "90", "nan"):
         with pytest.raises(ContactIdError, match="direction"):
             estimate_slip(folder, direction)
-
-
-def test_a_command_computes_in_one_thread_unless_it_is_told_otherwise(monkeypatch, capsys):
-    monkeypatch.delenv("OMP_NUM_THREADS")
-    assert main(["slip", "nowhere"]) == 1
-    assert os.environ["OMP_NUM_THREADS"] == "1"
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert main(["slip", "nowhere"]) == 1
-    assert os.environ["OMP_NUM_THREADS"] == "3"

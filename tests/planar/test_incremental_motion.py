@@ -2,6 +2,8 @@
 identified by it.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -109,7 +111,10 @@ def test_the_models_error_grows_with_a_misfit_that_noise_does_not_explain():
     throws = read_own_throws_of(body, [throw_by(True, start)])
     fine = identify_own(body, throws).fit
     # as if the noise were 1.5 times smaller than it is
-    off = identify_own(body, throws.with_sigma(SIGMA / 1.5)).fit
+    small = SIGMA / 1.5
+    quiet = tuple(replace(throw, sigma=small) for throw in throws.throws)
+    noise = throws.noise._replace(sigma=small)
+    off = identify_own(body, replace(throws, throws=quiet, noise=noise)).fit
     share = 0.01 * np.sqrt(off.misfit_per_degree)
     assert off.misfit_per_degree > 2.0 and off.incremental
     for fit, least in ((fine, 0.01), (off, share)):

@@ -65,6 +65,8 @@ _ARRIVED = 0.1  # standard errors that the answer moves in the last round
 _SETTLING = 0.5  # the same, from which on it isn't called settled
 # degrees of freedom, added to a level's curvature: one that explains less stays where it is
 _DAMPING = 1.0
+_STEPS = 4  # of the levels in a round, at most
+_SETTLED = 0.1  # change of a level's logarithm, from which on they end
 _LONGEST_STEP = np.log(10.0)  # of a level's logarithm, which keeps a bad start from running away
 # unsensed forces start at 0.01 N: the search multiplies, so it can't leave zero
 _START = np.array([1.0] * 5 + [1e-4] * len(COMING))  # factors; those of unsensed forces in N2
@@ -262,11 +264,20 @@ def fit_recording(
         # poses follow the last answer, so the equations are taken anew there
         near = body.vector
         present = linearised(recording, near)
-        errors = LatentErrors(present.equations, levels)
-        candidates = models(
-            errors.information, errors.score, deviations, recording.about, offered, uses.wrench
-        )
-        model = candidates[0]
+        # levels settle before the body moves: else a lighter body and larger unsensed forces make
+        # each other likelier, round by round
+        for _ in range(_STEPS):
+            errors = LatentErrors(present.equations, levels)
+            candidates = models(
+                errors.information, errors.score, deviations, recording.about, offered, uses.wrench
+            )
+            model = candidates[0]
+            if not uses.noise:
+                break
+            likelier, change = _likelier_levels(errors, model)
+            if change < _SETTLED:
+                break
+            levels = likelier
         # the poses' noise enters the ten parameters' columns only: those hold the motion
         noise = np.zeros_like(model.information)
         noise[:PARAMETERS, :PARAMETERS] = noise_information(present, recording.stated, errors)
@@ -280,8 +291,6 @@ def fit_recording(
         recording.follow(errors.pose_errors(answer))
         if turn >= _FIRST and np.all(step <= _ARRIVED * sizes):
             break
-        if uses.noise:
-            levels = _likelier_levels(errors, model)
         # lag columns are slopes, so the forces are shifted by what they say, and sloped again
         recording.lag = float(np.clip(recording.lag + answer[PLACES[LAG]][0], -_LATEST, _LATEST))
         _anchor(recording, candidates)
@@ -290,7 +299,9 @@ def fit_recording(
     body, solved = nearest(model.answer, known, body)
     candidates = [model, *candidates[1:]]
     calibration = calibration_covariance(by_gain, gains.common_sd, body.vector)
-    fit = _fit_of(recording, present, levels, candidates, covariance, calibration, body, gain_sd)
+    fit = _fit_of(
+        recording, present, errors.levels, candidates, covariance, calibration, body, gain_sd
+    )
     settled = bool(np.all(step <= _SETTLING * sizes))
     return replace(fit, iterations=turn + 1, converged=solved and settled)
 
@@ -334,8 +345,10 @@ def _weighed(stretches: Sequence[RecordedSignals]) -> float:
     return mean if mean > 1e-4 else 0.1
 
 
-def _likelier_levels(errors: LatentErrors, model: Model) -> np.ndarray:
-    """(k,) levels after a step towards the most likely ones under a model; those of the poses stay."""
+def _likelier_levels(errors: LatentErrors, model: Model) -> tuple[np.ndarray, float]:
+    """(k,) levels after a step towards the most likely ones under a model, and by how much their
+    logarithms change where they explain a degree of freedom; those of the poses stay.
+    """
     levels = errors.levels
     # of all columns; a disturbance that the model leaves out has no error
     covariance = np.zeros_like(errors.information)
@@ -354,9 +367,11 @@ def _likelier_levels(errors: LatentErrors, model: Model) -> np.ndarray:
     # level by itself would be the likeliest times what is shown over what is expected
     growth = np.log(np.maximum(shown, np.finfo(float).tiny) / expected)
     step = np.where(growth > 1.0, growth, step)
+    step = np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
     levels = levels.copy()
-    levels[SEARCHED] *= np.exp(np.clip(step, -_LONGEST_STEP, _LONGEST_STEP))
-    return np.maximum(levels, _LEAST)
+    levels[SEARCHED] *= np.exp(step)
+    change = np.abs(step[expected > 1.0]).max(initial=0.0)
+    return np.maximum(levels, _LEAST), float(change)
 
 
 def _fit_of(

@@ -75,8 +75,8 @@ def limits(found: OwnEstimate) -> tuple[str, ...]:
         "A common factor of all forces is another mass at every motion: standard errors count "
         f"{100 * recording.gain_sd:.2g} % for the sensors' calibration (force_gain_sd).",
         f"So is a share of the load that bypasses the sensors, and {counted} (unsensed_share).",
-        "The object is taken to be rigid: a liquid or a loose part of some percent of its mass passes for a lag or "
-        "a cable, and moves the answer by about as much.",
+        "The object is taken to be rigid: a liquid or a loose part of some percent of its mass passes for something "
+        "else (a lag of the forces), and moves the answer by about as much.",
         # beside a drift, which may be a cable's, it is a warning
         *([] if _drift(found) else _slow_beside_a_cable(found)),
     )

@@ -356,7 +356,7 @@ def _refuse_dead_channel(table: OwnTable, rows: np.ndarray) -> None:
             column = "_".join(filter(None, [f"contact_{kind}", table.contacts[0], "xyz"[axis]]))
             raise ContactIdError(
                 f"{column} is 0 in {zero[axis]} of {len(rows)} rows, while the sensor's others change",
-                "Check that channel",
+                "Check that channel. Turn it about other axes, too, if a simulated motion is why",
             )
 
 
