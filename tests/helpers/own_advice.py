@@ -163,7 +163,7 @@ def followed_by(twin: Twin, seed: int) -> dict[str, np.ndarray]:
 
     def recorded(motion: Swing | None, noise: int, seconds: float | None) -> Recorded:
         stretches, _ = averaged_stretches(twin.record(motion, noise, seconds))
-        fit, there = with_drift(fit_recording(stretches))
+        fit, there = with_drift(stretches, fit_recording(stretches))
         return stretches, fit, there
 
     first = recorded(None, seed, None)
@@ -173,8 +173,8 @@ def followed_by(twin: Twin, seed: int) -> dict[str, np.ndarray]:
 
     def with_another(motion: Swing | None) -> JointFit:
         both = (first, recorded(motion, seed + ANOTHER, row["seconds"]))
-        _, fits, answers = zip(*both, strict=True)
-        return fit_jointly(fits, [one.drift for one in answers])
+        every, fits, answers = zip(*both, strict=True)
+        return fit_jointly(every, fits, [one.drift for one in answers])
 
     naive = with_another(None)
     joint = naive if advice.best is None else with_another(advice.best)

@@ -163,7 +163,7 @@ def estimated(case: str, seed: int) -> dict[str, Any]:
     truth, signals = made(case, seed)
     stretches, _ = averaged_stretches(signals)
     steady = fit_recording(stretches, gain_sd=0.0)
-    fit, there = with_drift(steady)
+    fit, there = with_drift(stretches, steady)
     row: dict[str, Any] = {"drift": there.drift}
     for name, one in (("without", steady), ("with", fit)):
         off = told_parameters(one.body.vector) - told_parameters(truth.vector)

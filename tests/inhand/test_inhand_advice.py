@@ -37,7 +37,7 @@ from contactid.inhand.identify.advice import (
 from contactid.inhand.identify.averaging import averaged_stretches
 from contactid.inhand.identify.disturbance_models import inverse
 from contactid.inhand.identify.drift import STEADY
-from contactid.inhand.identify.joint import FittedRecording, fit_jointly, summed
+from contactid.inhand.identify.joint import FittedRecording, fit_jointly, followed, summed
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT
 from contactid.inhand.identify.likelihood import fit_recording, told_parameters
 from contactid.inhand.identify.linearised import WORLD
@@ -65,8 +65,8 @@ def stretches_of(data):
 
 
 def advised(stretches, fit):
-    present = FittedRecording.of(fit)
-    evidence = present.evidence(fit.body.vector)
+    present = FittedRecording.of(stretches, fit)
+    (evidence,) = followed([present], fit.body.vector)
     return advise(limits_of(stretches), fit, present, evidence)
 
 
@@ -86,8 +86,8 @@ def advice(fitted):
 
 
 def test_one_recording_alone_is_its_own_estimate(fitted):
-    _, fit = fitted
-    joint = fit_jointly([fit])
+    stretches, fit = fitted
+    joint = fit_jointly([stretches], [fit])
     assert joint.converged
     assert joint.errors == pytest.approx(fit.errors, rel=0.01)
     assert joint.fit_errors == pytest.approx(fit.fit_errors, rel=0.01)
@@ -100,8 +100,8 @@ def test_one_recording_alone_is_its_own_estimate(fitted):
 
 
 def test_the_same_twice_is_twice_the_information(fitted):
-    _, fit = fitted
-    evidence = FittedRecording.of(fit).evidence(fit.body.vector)
+    stretches, fit = fitted
+    (evidence,) = followed([FittedRecording.of(stretches, fit)], fit.body.vector)
     once, twice, longer = (
         summed(one).information for one in ([evidence], [evidence, evidence], [evidence.times(2.0)])
     )
@@ -112,7 +112,7 @@ def test_the_same_twice_is_twice_the_information(fitted):
 def test_two_recordings_are_better_than_each():
     every = [stretches_of(recording(120, 0.01, seed=k, noise_seed=k, **NOISY)) for k in (3, 4)]
     fits = [fit_recording(one) for one in every]
-    joint = fit_jointly(fits)
+    joint = fit_jointly(every, fits)
     assert np.all(joint.fit_errors < [one.fit_errors for one in fits])
     distances = [geodesic_distance(one.body, BODY) for one in (joint, *fits)]
     assert distances[0] < np.mean(distances[1:])
@@ -125,7 +125,7 @@ def test_a_cable_that_one_recording_shows_is_taken_out_of_both():
     short = stretches_of(pulled(recording(40, 0.01, **quiet | {"force_sd": 0.3})))
     fits = [fit_recording(one) for one in (turned, short)]
     assert [WORLD in one.models[0].names for one in fits] == [True, False]
-    joint = fit_jointly(fits)
+    joint = fit_jointly([turned, short], fits)
     assert joint.body.mass == pytest.approx(BODY.mass, rel=0.03)
 
 
@@ -178,7 +178,7 @@ def test_limits_are_those_of_the_motion():
 
 def test_swings_are_no_faster_and_turn_no_further_than_was_recorded(fitted):
     limits = limits_of(fitted[0])
-    swings = swings_within(limits, FittedRecording.of(fitted[1]).recording)
+    swings = swings_within(limits, FittedRecording.of(*fitted).recording)
     assert len(swings) == 10
     for motion, swing in swings.items():
         rate, change = swing.peaks()
@@ -292,7 +292,7 @@ def test_of_simulated_poses_the_information_that_counts_is_all_of_theirs():
     seen = study_twin("in_hand_vision", "load share 0", 0).record(None, 0, None)
     stretches, _ = averaged_stretches(seen)
     fit = fit_recording(stretches)
-    signals = FittedRecording.of(fit).recording
+    signals = FittedRecording.of(stretches, fit).recording
     exact = _simulated(
         signals, signals.signals.time, signals.rotations, signals.positions, signals.parts
     )

@@ -38,7 +38,7 @@ def wrist(seed, gain):
 def test_the_answer_is_that_of_gains_as_unknowns_of_a_stated_spread(monkeypatch):
     _, stretches = wrist(30, gain=True)
     fit = fit_recording(stretches)
-    fitted = FittedRecording.of(fit)
+    fitted = FittedRecording.of(stretches, fit)
     recording, present = fitted.recording, linearised(fitted.recording, fit.body.vector)
     errors = LatentErrors(present.equations, fit.levels)
     size = present.equations.slope.shape[2]

@@ -34,7 +34,7 @@ NOISE = {
 
 def fitted(signals):
     stretches, _ = averaged_stretches(signals)
-    return fit_recording(stretches, gain_sd=0.0)
+    return stretches, fit_recording(stretches, gain_sd=0.0)
 
 
 def estimate_of(signals):
@@ -65,8 +65,8 @@ def test_errors_hold_where_a_zero_walks_and_did_not_without():
 
 
 def test_terms_of_a_drift_are_integrated_out_of_every_product():
-    fit = fitted(slow_wrist(WALKS, 0)[1])
-    one = FittedRecording.of(fit).evidence(fit.body.vector)
+    stretches, fit = fitted(slow_wrist(WALKS, 0)[1])
+    one = FittedRecording.of(stretches, fit).evidence(fit.body.vector)
     equations = one.present.equations
     columns = np.concatenate([equations.value[..., None], equations.slope], axis=2)
     drift = Drift(0.3, 0.01, 0.0)
@@ -99,14 +99,14 @@ def test_a_walk_is_as_far_from_its_mean_over_a_part_as_is_stated():
 
 
 def test_a_zero_that_stays_leaves_the_answer_itself():
-    fit = fitted(slow_wrist("none", 0)[1])
-    same, there = with_drift(fit)
+    stretches, fit = fitted(slow_wrist("none", 0)[1])
+    same, there = with_drift(stretches, fit)
     assert same is fit and there.steady is fit and not there.drift.walks
 
 
 def test_beside_a_drift_the_mass_is_the_data_s_own():
-    steady = fitted(slow_wrist(WALKS, 1)[1])
-    fit, there = with_drift(steady)
+    stretches, steady = fitted(slow_wrist(WALKS, 1)[1])
+    fit, there = with_drift(stretches, steady)
     assert there.drift.walks and fit.converged
     assert fit.body.mass == pytest.approx(fit.models[0].answer[0], rel=1e-4)
     # the shape isn't: of what the data half know it is drawn to the uniform body
@@ -124,15 +124,15 @@ def test_a_zero_that_stays_is_no_drift():
 def test_a_constant_wrench_besides_is_no_part_of_it():
     _, signals = slow_wrist(WALKS, 0)
     moved = replace(signals, forces=signals.forces + np.array([3.0, -2.0, 5.0]))
-    drifts = [with_drift(fitted(one))[1].drift for one in (signals, moved)]
+    drifts = [with_drift(*fitted(one))[1].drift for one in (signals, moved)]
     assert drifts[1].force == pytest.approx(drifts[0].force, rel=0.01)
     assert drifts[1].gain == pytest.approx(drifts[0].gain, rel=0.01)
 
 
 def test_one_recording_s_drift_is_that_of_a_joint_estimate_from_it_alone():
-    fit = fitted(slow_wrist(WALKS, 1)[1])
-    alone, there = with_drift(fit)
-    joint = fit_jointly([alone], [there.drift])
+    stretches, fit = fitted(slow_wrist(WALKS, 1)[1])
+    alone, there = with_drift(stretches, fit)
+    joint = fit_jointly([stretches], [alone], [there.drift])
     assert joint.errors[:4] == pytest.approx(alone.errors[:4], rel=0.02)
     off = joint.body.vector - alone.body.vector
     assert np.all(np.abs(off) < 0.1 * alone.vector_errors)
@@ -177,7 +177,7 @@ def test_a_drift_does_not_pass_for_noise_of_the_orientations():
     for seed in range(8003, 8008):
         truth, signals = slow_wrist("warms by 0.5 N, quicker", seed)
         stretches, _ = averaged_stretches(signals)
-        fit, _ = with_drift(fit_recording(stretches, gain_sd=0.0))
+        fit, _ = with_drift(stretches, fit_recording(stretches, gain_sd=0.0))
         told = told_parameters(fit.body.vector) - told_parameters(truth.vector)
         off.append((told / fit.errors)[TENSOR][:3])
     assert np.count_nonzero(np.abs(off) <= INTERVAL) >= 14

@@ -5,13 +5,7 @@ out.
 import numpy as np
 import pytest
 
-from contactid.inhand.identify.latent_errors import (
-    LEVELS,
-    SEARCHED,
-    SHORT,
-    Equations,
-    LatentErrors,
-)
+from contactid.inhand.identify.latent_errors import LEVELS, SHORT, Equations, LatentErrors
 from dense_errors import kernels, slopes
 
 SAMPLES, PARAMETERS, RANK = 11, 3, 2
@@ -81,9 +75,6 @@ def test_shown_less_expected_is_the_slope_of_the_restricted_likelihood():
         [value @ projected @ kernel @ projected @ value for kernel in every]
     )
     assert expected == pytest.approx([np.vdot(projected, kernel) for kernel in every])
-    by_kernel = np.array([every[level] @ projected @ value for level in SEARCHED])
-    information = errors.level_information(covariance @ errors.score, covariance)
-    assert information == pytest.approx(by_kernel @ projected @ by_kernel.T)
 
 
 def test_drawn_errors_have_the_variance_that_the_data_leave():

@@ -28,8 +28,7 @@ def positive(random: np.random.Generator, size: int) -> np.ndarray:
 
 
 def test_it_is_the_information_of_what_is_left_of_the_poses_errors(monkeypatch):
-    monkeypatch.setattr(pose_noise, "_FEWEST", 400)
-    monkeypatch.setattr(pose_noise, "_MOST", 400)
+    monkeypatch.setattr(pose_noise, "_DRAWS", 400)
     noisy = recording(15, 0.02, force_sd=0.05, position_sd=1e-3, orientation_sd=3e-3)
     present_recording, _ = started([recorded_signals(noisy)])
     present, levels = (

@@ -42,12 +42,14 @@ from contactid.inhand.identify.linearised import (
     Linearised,
     PresentRecording,
     linearised,
+    started,
 )
 from contactid.inhand.identify.pose_noise import NoiseInformation, without_noise
 from contactid.inhand.identify.wrench import PARAMETERS
+from contactid.inhand.readers.recordings import RecordedSignals
 
 _ROUNDS = 10  # of linearisation, at most; each recording is near its own answer already
-_FIRST = 1  # rounds at least: poses start at each recording's own answer, and follow the common one
+_LEAST_ROUNDS = 3  # poses start smoothed, and follow the answer within these
 _ARRIVED = 0.1  # standard errors that the answer moves in the last round, as for one recording
 _SETTLED = 0.5  # the same, from which on the answer isn't called settled
 # relative standard error up to which the data know a mass, as :mod:`.advice` names it
@@ -124,16 +126,15 @@ class FittedRecording:
     @classmethod
     def of(
         cls,
+        stretches: Sequence[RecordedSignals],
         fit: RecordingFit,
         disturbances: tuple[str, ...] | None = None,
         drift: Drift = STEADY,
     ) -> FittedRecording:
-        """At the poses and with the lag of a moved recording's fit; its own disturbances by
-        default.
+        """At smoothed poses, and forces shifted by the lag that was found; the fit's own
+        disturbances by default.
         """
-        assert fit.recording is not None
-        # a copy, for its poses may follow another answer
-        recording = replace(fit.recording)
+        recording, _ = started(stretches)
         recording.lag = float(fit.answer[PLACES[LAG]][0])
         # a fit without a force of the world has looked for its place in vain
         if WORLD in fit.models[0].names:
@@ -232,6 +233,15 @@ def summed(every: Sequence[Evidence]) -> Summed:
     )
 
 
+def followed(recordings: Sequence[FittedRecording], vector: np.ndarray) -> list[Evidence]:
+    """Evidence of recordings whose poses have followed a body (10,)."""
+    for _ in range(_LEAST_ROUNDS):
+        every = [one.evidence(vector) for one in recordings]
+        for one, evidence in zip(recordings, every, strict=True):
+            one.follow(evidence, vector)
+    return every
+
+
 @dataclass(frozen=True, eq=False)
 class JointFit:
     """One body from several recordings.
@@ -283,10 +293,11 @@ class JointFit:
 
 
 def fit_jointly(
+    every: Sequence[Sequence[RecordedSignals]],
     fits: Sequence[RecordingFit],
     drifts: Sequence[Drift] = (),
 ) -> JointFit:
-    """One body from several moved recordings with fits of their own.
+    """One body from the stretches of several recordings with fits of their own.
 
     All have the disturbances that are likeliest by the sum of their evidence: a cable that a small
     turn doesn't show carries weight there, too. drifts are those of the recordings' unsensed
@@ -301,8 +312,8 @@ def fit_jointly(
         weighed[model.names] = weighed.get(model.names, 0.0) + likelihood
     likeliest = max(weighed, key=lambda names: weighed[names])
     recordings = [
-        FittedRecording.of(fit, likeliest, drift)
-        for fit, drift in zip(fits, drifts or [STEADY] * len(fits), strict=True)
+        FittedRecording.of(stretches, fit, likeliest, drift)
+        for stretches, fit, drift in zip(every, fits, drifts or [STEADY] * len(fits), strict=True)
     ]
     hull = recordings[0].recording.signals.hull
     # the soft prior's mass; it is known within a factor of e only
@@ -324,7 +335,8 @@ def fit_jointly(
         for recording, one in zip(recordings, found, strict=True):
             recording.follow(one, body.vector)
         steps = np.abs(body.vector - near) / np.sqrt(np.diag(total.covariance))
-        if turn >= _FIRST and steps.max() <= _ARRIVED:
+        # poses start smoothed, and have followed the answer by then
+        if turn >= _LEAST_ROUNDS and steps.max() <= _ARRIVED:
             break
     return JointFit(
         body=body,

@@ -30,7 +30,6 @@ LEVELS = (
 )  # fmt: skip
 POSES = (1, 2, 3, 4)  # levels of the poses
 COMING = tuple(range(5, len(LEVELS)))  # levels of unsensed forces that come and go, in N2
-SEARCHED = [0, *COMING]  # levels that the wrenches are asked for; poses show theirs by themselves
 _AXES = np.array(
     [1, 1, 1, 0, 0, 0]
 )  # of a pose's increment: an orientation's level comes after a position's
@@ -259,39 +258,15 @@ class LatentErrors:
             places = 3 + _AXES if number == 0 else np.full(len(square), COMING[number - 1])
             np.add.at(shown, places, square / level**2)
             np.add.at(expected, places, (self._samples - spread / level) / level)
-        shown[0] = (self._noise(answer, errors) ** 2).sum() / levels[0] ** 2
+        whole = np.append(1.0, -answer)
+        columns = np.concatenate([equations.value[..., None], equations.slope], axis=2)
+        noise = columns @ whole - self._fitted(errors)
+        shown[0] = (noise**2).sum() / levels[0] ** 2
         # tr(P S) is values less parameters: what no other kernel takes is the forces'
         count = equations.value.size - len(answer)
         expected[0] = (count - levels[1:] @ expected[1:]) / levels[0]
         # rounding may bring what is expected below zero
         return shown, np.maximum(expected, 1e-12)
-
-    def level_information(self, answer: np.ndarray, covariance: np.ndarray) -> np.ndarray:
-        """(k, k) twice the average information of the levels that are :data:`SEARCHED`: ``z_i^T P z_j``
-        with ``z_i = K_i S^-1 r``, of the residuals r of an answer (p,) with covariance (p, p).
-
-        The mean of what is observed and what is expected (Gilmour, Thompson, Cullis, Biometrics 51,
-        1995).
-        """
-        equations, errors = self._equations, self.errors(answer)
-        by_kernel = [self._noise(answer, errors) / self.levels[0]]
-        for place, level in zip(self._forces, self.levels[list(COMING)], strict=True):
-            force = errors[equations.rows, place]
-            by_kernel.append(np.einsum("kij,kj->ki", equations.by_force, force) / level)
-        columns = np.stack(by_kernel, axis=2)
-        right = self._transposed(columns)
-        # Woodbury once more: slope^T S^-1 z
-        slope = equations.slope.reshape(-1, equations.slope.shape[2])
-        response = self._response[:, :, 1:].reshape(-1, slope.shape[1])
-        count = columns.shape[2]
-        by_slope = slope.T @ columns.reshape(-1, count) - response.T @ right.reshape(-1, count)
-        by_slope /= self.levels[0]
-        return self._products(columns, right) - by_slope.T @ covariance @ by_slope
-
-    def _noise(self, answer: np.ndarray, errors: np.ndarray) -> np.ndarray:
-        """(m, 6) residuals of an answer (p,) that its likeliest errors (n, d) don't explain."""
-        equations = self._equations
-        return equations.value - equations.slope @ answer - self._fitted(errors)
 
     def _fitted(self, errors: np.ndarray) -> np.ndarray:
         """(m, 6) whitened wrench of errors (n, d)."""

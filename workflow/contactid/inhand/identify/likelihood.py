@@ -11,8 +11,9 @@ aren't sensed are correlated over a tenth of a second and over a second.
 
 The poses' factors are those that poses show by themselves
 (:mod:`contactid.inhand.identify.signal_noise`). The others are found by restricted maximum
-likelihood: a step of Newton's method with the average information (Gilmour, Thompson, Cullis,
-Biometrics 51, 1995) in each round of linearisation. So a noise that is stated wrongly, or that isn't white, widens the
+likelihood: each is multiplied by what the residuals show over what they should show. The root of
+that ratio would never lower the likelihood (Zhou, Hu, Qiao, Lange, J. Comput. Graph. Stat. 28,
+2019), but takes twice the steps. So a noise that is stated wrongly, or that isn't white, widens the
 standard errors by itself, and lets the prior count for more. Disturbances are those that make the
 data likelier (:mod:`contactid.inhand.identify.disturbance_models`).
 
@@ -26,7 +27,7 @@ another mass at every motion, so no recording shows it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,7 +42,7 @@ from contactid.inhand.identify.disturbance_models import (
     thinkable,
 )
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, REACH
-from contactid.inhand.identify.latent_errors import COMING, LEVELS, POSES, SEARCHED, LatentErrors
+from contactid.inhand.identify.latent_errors import COMING, LEVELS, POSES, Equations, LatentErrors
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
 from contactid.inhand.identify.linearised import (
     LAG,
@@ -60,14 +61,11 @@ from contactid.inhand.readers.recordings import RecordedSignals
 INTERVAL = 1.96  # standard errors to either side, of 95 %
 GAIN_SD = 0.05  # of the forces' calibration, where nothing else is stated
 _ROUNDS = 14  # of linearisation, at most
-_FIRST = 2  # rounds at least before the last: poses come from a smoother that knows no body
+_STEPS, _FEW = 3, 2  # of the noise levels, in each of the first rounds and of the later ones
+_FIRST = 3
 _ARRIVED = 0.1  # standard errors that the answer moves in the last round
-_SETTLING = 0.5  # the same, from which on it isn't called settled
-# degrees of freedom, added to a level's curvature: one that explains less stays where it is
-_DAMPING = 1.0
-_STEPS = 4  # of the levels in a round, at most
-_SETTLED = 0.1  # change of a level's logarithm, from which on they end
-_LONGEST_STEP = np.log(10.0)  # of a level's logarithm, which keeps a bad start from running away
+_SETTLED = 0.02  # relative change of every level that still counts, from which on the steps end
+_SETTLING = 0.5  # the same, from which on the answer isn't called settled
 # unsensed forces start at 0.01 N: the search multiplies, so it can't leave zero
 _START = np.array([1.0] * 5 + [1e-4] * len(COMING))  # factors; those of unsensed forces in N2
 # forces and points, positions, orientations: white and as stated; all else absent
@@ -133,7 +131,6 @@ class RecordingFit:
     iterations : rounds of linearisation
     converged : whether the last one moved the answer by less than half a standard error, and its
         search ended
-    recording : at the poses that follow the answer; None of still poses
     """
 
     body: InertialParameters
@@ -153,7 +150,6 @@ class RecordingFit:
     degrees: int
     iterations: int
     converged: bool
-    recording: PresentRecording | None
 
     def mass_interval(self, share: float = 0.0) -> tuple[float, float]:
         """Kg, of 95 %: calibration included, and upwards a share of the load that is stated to
@@ -252,6 +248,11 @@ def fit_recording(
     deviations = thinkable(mass, float(np.abs(hull).max()), stretches[0].gravity)
     offered = DISTURBANCES if uses.disturbances else ()
 
+    def weighed(errors: LatentErrors) -> list[Model]:
+        return models(
+            errors.information, errors.score, deviations, recording.about, offered, uses.wrench
+        )
+
     def nearest(
         answer: np.ndarray, known: np.ndarray, start: InertialParameters
     ) -> tuple[InertialParameters, bool]:
@@ -264,20 +265,14 @@ def fit_recording(
         # poses follow the last answer, so the equations are taken anew there
         near = body.vector
         present = linearised(recording, near)
-        # levels settle before the body moves: else a lighter body and larger unsensed forces make
-        # each other likelier, round by round
-        for _ in range(_STEPS):
-            errors = LatentErrors(present.equations, levels)
-            candidates = models(
-                errors.information, errors.score, deviations, recording.about, offered, uses.wrench
+        if uses.noise:
+            # more steps in the first rounds, which come from the stated levels
+            levels = _noise_levels(
+                present.equations, levels, _STEPS if turn < _FIRST else _FEW, weighed
             )
-            model = candidates[0]
-            if not uses.noise:
-                break
-            likelier, change = _likelier_levels(errors, model)
-            if change < _SETTLED:
-                break
-            levels = likelier
+        errors = LatentErrors(present.equations, levels)
+        candidates = weighed(errors)
+        model = candidates[0]
         # the poses' noise enters the ten parameters' columns only: those hold the motion
         noise = np.zeros_like(model.information)
         noise[:PARAMETERS, :PARAMETERS] = noise_information(present, recording.stated, errors)
@@ -289,6 +284,7 @@ def fit_recording(
         answer = model.given(body.vector)
         # the poses for the next round: the likeliest ones of this body, not of the free answer
         recording.follow(errors.pose_errors(answer))
+        # not before the levels had their longer steps
         if turn >= _FIRST and np.all(step <= _ARRIVED * sizes):
             break
         # lag columns are slopes, so the forces are shifted by what they say, and sloped again
@@ -299,9 +295,7 @@ def fit_recording(
     body, solved = nearest(model.answer, known, body)
     candidates = [model, *candidates[1:]]
     calibration = calibration_covariance(by_gain, gains.common_sd, body.vector)
-    fit = _fit_of(
-        recording, present, errors.levels, candidates, covariance, calibration, body, gain_sd
-    )
+    fit = _fit_of(recording, present, levels, candidates, covariance, calibration, body, gain_sd)
     settled = bool(np.all(step <= _SETTLING * sizes))
     return replace(fit, iterations=turn + 1, converged=solved and settled)
 
@@ -345,33 +339,32 @@ def _weighed(stretches: Sequence[RecordedSignals]) -> float:
     return mean if mean > 1e-4 else 0.1
 
 
-def _likelier_levels(errors: LatentErrors, model: Model) -> tuple[np.ndarray, float]:
-    """(k,) levels after a step towards the most likely ones under a model, and by how much their
-    logarithms change where they explain a degree of freedom; those of the poses stay.
+def _noise_levels(
+    equations: Equations,
+    levels: np.ndarray,
+    steps: int,
+    weighed: Callable[[LatentErrors], list[Model]],
+) -> np.ndarray:
+    """Levels after some steps towards the most likely ones, under the model that is likeliest at
+    each; those of the poses stay.
     """
-    levels = errors.levels
-    # of all columns; a disturbance that the model leaves out has no error
-    covariance = np.zeros_like(errors.information)
-    covariance[np.ix_(model.columns, model.columns)] = inverse(model.information)
-    shown, expected = errors.shown_and_expected(model.answer, covariance)
-    information = errors.level_information(model.answer, covariance)
-    # in degrees of freedom: all by the levels' logarithms, since the levels are positive
-    searched = levels[SEARCHED]
-    stated = _STATED[SEARCHED]
-    shown = searched * shown[SEARCHED] + stated / searched
-    expected = searched * expected[SEARCHED] + stated
-    curvature = np.outer(searched, searched) * information
-    curvature += np.diag(stated / searched + _DAMPING)
-    step = np.linalg.solve(curvature, shown - expected)
-    # far below the residuals the curvature grows like the slope, and a step is e at most; there a
-    # level by itself would be the likeliest times what is shown over what is expected
-    growth = np.log(np.maximum(shown, np.finfo(float).tiny) / expected)
-    step = np.where(growth > 1.0, growth, step)
-    step = np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
-    levels = levels.copy()
-    levels[SEARCHED] *= np.exp(step)
-    change = np.abs(step[expected > 1.0]).max(initial=0.0)
-    return np.maximum(levels, _LEAST), float(change)
+    for _ in range(steps):
+        errors = LatentErrors(equations, levels)
+        model = weighed(errors)[0]
+        # of all columns; a disturbance that the model leaves out has no error
+        covariance = np.zeros_like(errors.information)
+        covariance[np.ix_(model.columns, model.columns)] = inverse(model.information)
+        shown, expected = errors.shown_and_expected(model.answer, covariance)
+        # a stated level counts as _STATED residuals that show exactly what it says; a step of at
+        # most ten keeps a bad start from running away
+        change = np.clip((shown + _STATED / levels**2) / (expected + _STATED / levels), 0.1, 10.0)
+        change[list(POSES)] = 1.0
+        counts = levels * expected > 1.0  # degrees of freedom that a level explains
+        levels = np.maximum(levels * change, _LEAST)
+        # levels that explain less than one degree of freedom may wander: nothing depends on them
+        if not counts.any() or np.all(np.abs(change[counts] - 1.0) < _SETTLED):
+            break
+    return levels
 
 
 def _fit_of(
@@ -410,7 +403,6 @@ def _fit_of(
         degrees=degrees,
         iterations=0,
         converged=False,
-        recording=recording,
     )
 
 

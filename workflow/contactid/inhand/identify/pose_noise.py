@@ -16,7 +16,6 @@ motion nearly all of A is noise.
 from __future__ import annotations
 
 from functools import cached_property
-from math import ceil
 
 import numpy as np
 
@@ -26,9 +25,7 @@ from contactid.inhand.identify.linearised import Linearised
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor
 
 _SEEN = 9  # rate, its change and specific force
-# samples that all draws of the poses' errors have together: N then scatters by 3 %
-_DRAWN, _SEED = 4000, 0
-_FEWEST, _MOST = 2, 8  # draws
+_DRAWS, _SEED = 8, 0  # of errors of the poses; every draw is a mean over all samples
 _AT_ONCE = 4  # draws; more take memory in long recordings
 _LEAST_LEFT = 0.05  # share of the information that is left at least
 _FLAT = 1e-13  # relative information; below it, what is lost to rounding is left large
@@ -68,18 +65,16 @@ def noise_information(present: Linearised, stated: np.ndarray, errors: LatentErr
     reach = blocks.shape[2] // POSE
     # whitened, (m, 6, 9, 10)
     slopes = np.linalg.solve(present.roots[:, None], np.moveaxis(_slopes(motion), 2, 1))
-    draws = int(np.clip(ceil(_DRAWN / len(rows)), _FEWEST, _MOST))
-    drawn = errors.draw_pose_errors(draws, np.random.default_rng(_SEED)) * stated[:, None]
+    drawn = errors.draw_pose_errors(_DRAWS, np.random.default_rng(_SEED)) * stated[:, None]
     # (m, 30, draws)
     around = np.concatenate([drawn[rows - reach // 2 + i] for i in range(reach)], axis=1)
     seen, total = blocks @ around, np.zeros((PARAMETERS, PARAMETERS))
-    for some in np.split(seen, range(_AT_ONCE, draws, _AT_ONCE), axis=2):
-        count = some.shape[2]
+    for some in np.split(seen, _DRAWS // _AT_ONCE, axis=2):
         # B_i times each draw, (m, 6, draws, 10), and their products with W
         moved = np.moveaxis(slopes @ some[:, None], 1, 3)
         products = errors.inner(moved.reshape(*moved.shape[:2], -1))
-        whole = products.reshape(count, PARAMETERS, count, PARAMETERS)
-        total += np.einsum("kikj->ij", whole) / draws
+        whole = products.reshape(_AT_ONCE, PARAMETERS, _AT_ONCE, PARAMETERS)
+        total += np.einsum("kikj->ij", whole) / _DRAWS
     return total
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,9 +14,11 @@ from contactid.inhand.identify.joint import (
     FittedRecording,
     JointFit,
     fit_jointly,
+    followed,
 )
 from contactid.inhand.identify.likelihood import RecordingFit
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
+from contactid.inhand.readers.recordings import RecordedSignals
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +39,17 @@ class AtAnswer:
     steady: RecordingFit
 
 
-def with_drift(steady: RecordingFit) -> tuple[RecordingFit, AtAnswer]:
-    """A moved recording's fit beside what drifts in it, from the fit as if nothing did.
+def with_drift(
+    stretches: Sequence[RecordedSignals], steady: RecordingFit
+) -> tuple[RecordingFit, AtAnswer]:
+    """A recording's fit beside what drifts in it, from the fit as if nothing did.
 
     Noise levels and misfit stay those of the latter, which is the answer itself where nothing
     drifts.
     """
     vector = steady.body.vector
-    fitted = FittedRecording.of(steady)
-    evidence = fitted.evidence(vector)
+    fitted = FittedRecording.of(stretches, steady)
+    (evidence,) = followed([fitted], vector)
     drift = drift_of(evidence.present, evidence.errors, evidence.model)
     if not drift.walks:
         return steady, AtAnswer(fitted, evidence, STEADY, steady)
@@ -54,7 +59,7 @@ def with_drift(steady: RecordingFit) -> tuple[RecordingFit, AtAnswer]:
     likeliest = max(beside.models, key=lambda one: one.log_likelihood)
     model = next(one for one in evidence.models if one.names == likeliest.names)
     drift = drift_of(evidence.present, evidence.errors, model)
-    joint = fit_jointly([replace(steady, models=(model,))], [drift])
+    joint = fit_jointly([stretches], [replace(steady, models=(model,))], [drift])
     (fitted,), (evidence,) = joint.recordings, joint.evidence
     return _fit_of(joint, steady), AtAnswer(fitted, evidence, drift, steady)
 
@@ -74,7 +79,6 @@ def _fit_of(joint: JointFit, steady: RecordingFit) -> RecordingFit:
         vector_errors=np.sqrt(np.diag(joint.calibrated)),
         answer=answer,
         residuals=fitted.recording.split(left),
-        recording=fitted.recording,
         wrench_errors=np.sqrt(np.diag(inverse(evidence.model.information))[wrench]),
         models=evidence.models,
         iterations=steady.iterations + joint.iterations,

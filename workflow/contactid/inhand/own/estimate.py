@@ -160,5 +160,5 @@ def estimate_own(recording: OwnRecording) -> OwnEstimate:
                 "parameters have no part in the forces",
                 "Turn it about other axes, too, or add a tracker's noise to simulated poses",
             ) from None
-        fit, there = with_drift(fit)
+        fit, there = with_drift(recording.stretches, fit)
     return OwnEstimate(recording, fit, there, time.perf_counter() - begin)

@@ -94,7 +94,6 @@ def fit_poses(signals: RecordedSignals, gain_sd: float) -> RecordingFit:
         degrees=degrees,
         iterations=1,
         converged=True,
-        recording=None,
     )
 
 

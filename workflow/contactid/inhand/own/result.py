@@ -157,7 +157,7 @@ def result_of_several(every: Sequence[OwnEstimate]) -> Result:
                 f"{one.name} has no time, so it is still poses", "Estimate from it alone"
             )
     drifts = [one.at_answer.drift for one in every if one.at_answer is not None]
-    joint = fit_jointly(fits, drifts)
+    joint = fit_jointly([one.stretches for one in recordings], fits, drifts)
     names = " and ".join(one.name for one in recordings)
     model = next(one for one in fits[0].models if one.names == joint.disturbances)
     fit = replace(
