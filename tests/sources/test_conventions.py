@@ -19,12 +19,10 @@ from contactid.sources.conventions import (
     THETA,
     UP,
     Convention,
-    Judged,
-    Refuted,
-    explained,
     options,
     stated_by,
 )
+from contactid.sources.explaining import Judged, Refuted, explained
 from contactid.sources.frames import frames_in_space, in_plane, position_matrix, quaternion_matrix
 
 

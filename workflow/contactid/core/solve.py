@@ -475,8 +475,7 @@ def _residuals(written: _Written, returned: _Returned) -> tuple[float, float, fl
     # projections with unit steps; what a point is outside of its bounds is the primal residual's
     stationarity = point - np.clip(point - slope, x_low, x_high) - off_bounds
     signs = at - np.clip(at + returned.multipliers, g_low, g_high) - off_constraints
-    # the multiplier of an equation has no sign
-    signs[g_low == g_high] = 0.0
+    signs[g_low == g_high] = 0.0  # the multiplier of an equation has no sign
     return (
         written.sign * f,
         primal,

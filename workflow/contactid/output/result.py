@@ -94,7 +94,7 @@ class Result:
         for name, row in self.params.iterrows():
             unit = "" if row["unit"] == "1" else f" {row['unit']}"
             value, low, high = (
-                _to_error(row[column], row["error"]) for column in ("value", "low", "high")
+                to_error(row[column], row["error"]) for column in ("value", "low", "high")
             )
             yield f"{name} = {value}{unit} (95 %: {low} to {high}; by {row['told_by']})"
 
@@ -270,7 +270,7 @@ def with_error(value: float, error: float, unit: str = "") -> str:
     return f"{value:.{decimals}f}{unit} +- {error:.{decimals}f} (standard error)"
 
 
-def _to_error(value: float, error: float) -> str:
+def to_error(value: float, error: float) -> str:
     """A number to the second digit of its error."""
     if not (np.isfinite(error) and error > 0.0):
         return f"{value:.4g}"

@@ -58,8 +58,7 @@ ACCEPTED = Path(__file__).resolve().parents[2] / "resources" / "verdicts"
 KEY = ("study", "artefact", "quantity", "condition")
 ACCEPTED_COLUMNS = (*KEY, "verdict", "reproduced", "tolerance", "rejects", "repeats")
 ABSENT = "absent"
-#: A number that moved by no more than this share of its row's tolerance, or of itself, didn't
-#: drift.
+#: A number that moved by no more than this of its row's tolerance, or of itself, didn't drift.
 SHARE_OF_TOLERANCE, SHARE_OF_NUMBER = 0.1, 1e-3
 _MOVES = (
     "Numbers: {numbers}, of which {same} are the accepted ones, {rounded} moved by rounding, "

@@ -18,7 +18,7 @@ from contactid.arm.own.impacts import SETTINGS, OwnImpact, own_impact
 from contactid.arm.readers.impacts import ArmRecording
 from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
-from contactid.sources.conventions import REFUTED
+from contactid.sources.explaining import REFUTED
 
 _APPROACH = 0.15  # s of it, at most, in which the path is looked at
 _AT_IMPACT = 5e-3  # s before an impact that don't count, which may be found that much late

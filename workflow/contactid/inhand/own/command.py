@@ -21,15 +21,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from contactid.sources.conventions import (
-    AXES,
-    FORCE,
-    MIRROR,
-    QUATERNION,
-    UP,
-    options,
-    stated_by,
-)
+from contactid.sources.conventions import AXES, FORCE, MIRROR, QUATERNION, UP, options, stated_by
 
 if TYPE_CHECKING:
     from contactid.output.result import Result

@@ -26,7 +26,8 @@ from contactid.inhand.own.drift import AtAnswer, with_drift
 from contactid.inhand.own.files import Hull, Noise, read_hull, read_noise, read_table
 from contactid.inhand.own.poses import fit_poses
 from contactid.inhand.own.prepare import OwnRecording, read_own_recording
-from contactid.sources.conventions import STATED, Convention, Judged, Refuted, explained
+from contactid.sources.conventions import STATED, Convention
+from contactid.sources.explaining import Judged, Refuted, explained
 from contactid.sources.recorded_table import Source, name_of
 
 ORIGIN = tuple(f"origin_{entry}" for entry in ("xx", "yy", "zz", "xy", "xz", "yz"))

@@ -30,9 +30,10 @@ from contactid.inhand.own.estimate import ORIGIN, OwnEstimate, explained_recordi
 from contactid.inhand.own.files import Hull, Noise
 from contactid.inhand.own.leftover import residuals_and_covariance
 from contactid.output.residual_figure import draw_residuals
-from contactid.output.result import Result, parameter_row, parameter_table
+from contactid.output.result import Result, parameter_row, parameter_table, to_error
 from contactid.output.simulator_formats import IdentifiedBody
-from contactid.sources.conventions import FINE, Convention
+from contactid.sources.conventions import Convention
+from contactid.sources.explaining import FINE
 from contactid.sources.recorded_table import Source, several
 
 _UNITS = ("kg", "m", "m", "m", *("kg m2",) * 6)
@@ -287,10 +288,9 @@ def _reasons(fit: RecordingFit) -> tuple[str, ...]:
 
 def _headline(found: OwnEstimate) -> tuple[str, ...]:
     body, errors = found.fit.body, found.fit.errors
-    # two digits of the smallest error, and tenths of a millimetre at least
-    digits = max(1, 1 - int(np.floor(np.log10(1e3 * errors[1:4].min()))))
-    center = ", ".join(f"{1e3 * value:.{digits}f}" for value in body.center_of_mass)
-    spread = ", ".join(f"{1e3 * value:.{digits}f}" for value in errors[1:4])
+    places = zip(1e3 * body.center_of_mass, 1e3 * errors[1:4], strict=True)
+    center = ", ".join(to_error(value, error) for value, error in places)
+    spread = ", ".join(f"{1e3 * error:.2g}" for error in errors[1:4])
     moments = ", ".join(f"{value:.3g}" for value in np.diag(body.inertia_at_center))
     spreads = ", ".join(f"{value:.2g}" for value in errors[4:7])
     by_data = list(found.told_by.values())[TENSOR].count(DATA)

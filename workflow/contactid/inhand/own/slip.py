@@ -22,7 +22,8 @@ from contactid.inhand.friction.slip import UNSEEN, SlipEstimate, estimate_fricti
 from contactid.inhand.own.draw import draw_slip
 from contactid.inhand.own.slip_trials import TRIAL, OwnTrial, read_trials
 from contactid.output.result import NORMAL_95, Result, parameter_row, parameter_table
-from contactid.sources.conventions import REFUTED, STATED, Convention
+from contactid.sources.conventions import STATED, Convention
+from contactid.sources.explaining import REFUTED
 from contactid.sources.recorded_table import Source
 
 _DIRECTIONS, _ZEROS = (0.01, 20.0), (0.0, 10.0)  # degrees and N that may be stated

@@ -21,7 +21,7 @@ from contactid.planar.own.noise import (
 )
 from contactid.planar.simulate.motion import EventMotion
 from contactid.planar.simulate.throws import MeasuredThrow
-from contactid.sources.conventions import Refuted, refuted_by_misfit
+from contactid.sources.explaining import Refuted, refuted_by_misfit
 
 if TYPE_CHECKING:
     from contactid.planar.own.identify import OwnFit, OwnIdentification

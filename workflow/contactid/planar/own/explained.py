@@ -19,16 +19,8 @@ from contactid.planar.own.body import OwnBody, read_own_throws_of
 from contactid.planar.own.identify import FEWEST_IMPACTS, OwnIdentification, identify_own
 from contactid.planar.readers.csv_throws import PartOfTable, ThrowSource, columns_in_si
 from contactid.sources.columns import UNITS, fitting_unit, meaning
-from contactid.sources.conventions import (
-    FINE,
-    FRAMES,
-    STATED,
-    THETA,
-    UP,
-    Convention,
-    Judged,
-    explained,
-)
+from contactid.sources.conventions import FRAMES, STATED, THETA, UP, Convention
+from contactid.sources.explaining import FINE, Judged, explained
 from contactid.sources.recorded_table import RecordedTable
 
 _UPS = ("y", "-y", "x", "-x")

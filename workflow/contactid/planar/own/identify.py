@@ -53,7 +53,7 @@ from contactid.planar.own.wild import problem_of, without_wild_poses
 from contactid.planar.simulate.geometry import Polygon, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment
-from contactid.sources.conventions import FINE
+from contactid.sources.explaining import FINE
 
 #: Impacts by themselves that can contradict each other and a wrong convention; fewer are fitted by any.
 FEWEST_IMPACTS = 3

@@ -13,7 +13,7 @@ from contactid.planar.engine.unknowns import reach_of
 from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.geometry import contacts
 from contactid.planar.squares.flight import DEGREES, STRETCH, left_by_polynomial, runs
-from contactid.sources.conventions import FINE
+from contactid.sources.explaining import FINE
 
 if TYPE_CHECKING:
     from contactid.planar.own.body import OwnBody

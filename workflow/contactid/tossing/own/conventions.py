@@ -19,7 +19,8 @@ import xarray as xr
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.card import white_noise
-from contactid.sources.conventions import SURE, Convention, Judged, explained
+from contactid.sources.conventions import Convention
+from contactid.sources.explaining import SURE, Judged, explained
 from contactid.sources.frames import (
     changes,
     columns_matrix,

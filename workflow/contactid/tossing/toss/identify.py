@@ -272,9 +272,8 @@ def _centre_open(prepared: xr.Dataset) -> np.ndarray:
     """
     part = prepared["split"].values == IDENTIFICATION
     turns, by_noise = 1e-12 * np.eye(3), 1e-12
-    for _, samples in iterate_recordings(
-        some_recordings(prepared, part & (prepared["reason"].values == ""))
-    ):
+    usable = some_recordings(prepared, part & (prepared["reason"].values == ""))
+    for _, samples in iterate_recordings(usable):
         rows = slice(int(samples["release"]), int(samples["contact"]))
         axes = rotations.matrices(samples["orientation"].values[rows]).reshape(-1, 9)
         if len(axes) > 3:
@@ -397,10 +396,8 @@ def _residuals(fit: TossFit) -> xr.Dataset:
         frames = len(measured.position)
         run = simulated(problem, measured, fit.parameters)
         # a turn in C: measured = exp(turn) simulated
-        turned = (
-            rotations.as_rotation(measured.orientation)
-            * rotations.as_rotation(run.orientation).inv()
-        )
+        simulated_turn = rotations.as_rotation(run.orientation)
+        turned = rotations.as_rotation(measured.orientation) * simulated_turn.inv()
         places.append(measured.position - run.position)
         turns.append(turned.as_rotvec())
         names += [measured.name] * frames
@@ -458,13 +455,11 @@ def _warnings(
     same = int(predictions["same_face"].sum())
     if 2 * same < len(predictions):
         warnings.append(
-            f"Only {same} of {len(predictions)} come to rest on the predicted face: the answer's own "
-            "predictions refute it. Check size, tracked point and surface."
+            f"Only {same} of {len(predictions)} come to rest on the predicted face: look at size, tracked "
+            "point and surface before you use these numbers."
         )
     if fit.centre_open.any():
-        axes = ", ".join(
-            name for name, is_open in zip("xyz", fit.centre_open, strict=True) if is_open
-        )
+        axes = ", ".join(np.array(list("xyz"))[fit.centre_open])
         warnings.append(
             f"Flights hardly turn: the centre of mass along {axes} isn't told, and taken as stated."
         )
